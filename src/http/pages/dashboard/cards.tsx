@@ -11,7 +11,7 @@ import { Field, Form } from './forms.tsx';
 import { type List, listPage } from './list.tsx';
 import { MerchantField } from './new-payment.tsx';
 import { byName, type NounPages, type PageRenderer, recordPage } from './page.tsx';
-import { PER_PAGE, PLACES, recordPath, recordRoute } from './paths.ts';
+import { listPath, PER_PAGE, PLACES, recordPath, recordRoute } from './paths.ts';
 import { capitalized } from './text.ts';
 
 export const CARDS: List<Card> = {
@@ -23,8 +23,8 @@ export const CARDS: List<Card> = {
     hint: 'title, holder, number',
   },
   records: ({ cards }) => cards.all,
-  columns: (parts) => [
-    ['Card', 'head', ({ id, title }) => <Link href={recordPath('cards', id)}>{title}</Link>],
+  columns: (parts, from) => [
+    ['Card', 'head', ({ id, title }) => <Link href={recordPath('cards', id, from)}>{title}</Link>],
     ['Number', 'name', ({ number }) => <code>{maskedCardNumber(number)}</code>],
     ['Balance', 'amount', (card) => inGroups(shownAmount(parts, card.availableBalance, card.currency))],
     ['Status', 'state', ({ status }) => <Status of={status} />],
@@ -65,7 +65,7 @@ function Create({ parts }: { parts: AppParts }) {
   );
 }
 
-export const cardPage: PageRenderer = ({ parts, id }) => {
+export const cardPage: PageRenderer = ({ parts, id, query }) => {
   const card = parts.cards.require(id);
   const amount = (value: string) => shownAmount(parts, value, card.currency);
   const number = (
@@ -92,17 +92,18 @@ export const cardPage: PageRenderer = ({ parts, id }) => {
     <>
       <div class="columns">
         <FactsBox id="card" label="Card" rows={facts} />
-        <Act card={card} />
+        <Act card={card} from={recordPath('cards', card.id, listPath('cards', query))} />
       </div>
       <Transactions card={card} parts={parts} />
     </>,
+    query,
   );
 };
 
 const DETAILS = { charge: 'Coffee', fund: 'Pocket money' };
 const ACTIONS = { activate: 'Activate', block: 'Block', cancel: 'Cancel permanently' };
 
-function Act({ card }: { card: Card }) {
+function Act({ card, from }: { card: Card; from: string }) {
   const path = recordPath('cards', card.id);
   const next = CARD_TRANSITIONS[card.status];
   const isAllowed = { charge: card.status === 'active', fund: card.status !== 'canceled' };
@@ -111,7 +112,7 @@ function Act({ card }: { card: Card }) {
     <Section id="act" title="Simulate activity">
       {card.status === 'canceled' && <p>Cancellation is permanent.</p>}
       {CARD_MOVEMENTS.filter((kind) => isAllowed[kind]).map((kind) => (
-        <Form to={`${path}/${kind}`} label={kind} submit={capitalized(kind)}>
+        <Form to={`${path}/${kind}`} label={kind} hidden={{ from }} submit={capitalized(kind)}>
           <Field name="amount" label={`Amount to ${kind}`} required placeholder="12.50" scope={kind} />
           <Field name="details" label="Details" placeholder={DETAILS[kind]} scope={kind} />
         </Form>
@@ -120,6 +121,7 @@ function Act({ card }: { card: Card }) {
         {actions.map((action) => (
           <Form
             to={`${path}/${action}`}
+            hidden={{ from }}
             look={action === 'cancel' ? 'danger' : 'plain'}
             submit={ACTIONS[action]}
             confirm={action === 'cancel' ? 'Cancel this card? This cannot be undone.' : undefined}

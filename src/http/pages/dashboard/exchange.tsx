@@ -3,7 +3,6 @@ import { quoted, shellWord } from '../../../contract/curl.ts';
 import { withPaymentDefaults } from '../../../contract/defaults.ts';
 import { errorOf } from '../../../contract/describe-delivery.ts';
 import type { RecordedRequest } from '../../../contract/event.ts';
-import type { Merchant } from '../../../contract/merchant.ts';
 import type { Attempt } from '../../../domain/state.ts';
 import type { ServiceCall } from '../../../wire/dialect.ts';
 import type { AppParts } from '../../environment.ts';
@@ -11,9 +10,12 @@ import { Code, FoldedCode } from './blocks.tsx';
 import { capitalized, pretty } from './text.ts';
 
 /** Shows a command, ready to paste, that initiates a sandbox payment as a merchant would. */
-export function SampleInitiate({ parts, merchant }: { parts: AppParts; merchant: Merchant }) {
+export function SampleInitiate({ parts }: { parts: AppParts }) {
   const baseUrl = parts.runtime.baseUrl();
-  const values = withPaymentDefaults({ identifier: 'order-1' }, { baseUrl, publicKey: merchant.publicKey });
+  const values = withPaymentDefaults(
+    { identifier: 'order-1' },
+    { baseUrl, publicKey: parts.merchants.default.publicKey },
+  );
   const call = parts.dialect.merchant.initiate('sandbox', values);
   return <Code id="sample" text={curlOf(call, baseUrl)} what="The command that initiates a payment" />;
 }

@@ -12,7 +12,7 @@ import { Ago, type Column, CommandCode, FactsBox, Short, Status, Time } from './
 import { Field, Form } from './forms.tsx';
 import { type List, listPage } from './list.tsx';
 import { type NounPages, type PageRenderer, recordPage } from './page.tsx';
-import { ownPage, PLACES, recordPath, recordRoute, SEARCH } from './paths.ts';
+import { listPath, ownPage, PLACES, recordPath, recordRoute, SEARCH } from './paths.ts';
 import { Signature } from './signature.tsx';
 import { Attempts, VerdictCard } from './story.tsx';
 import { clip } from './text.ts';
@@ -186,7 +186,7 @@ const ipnPage: PageRenderer = ({ parts, id, query }) => {
   const forwardedTo = parts.ipns.forwardedTo(delivery);
   const last = parts.ipns.attemptsOf(id).at(-1);
   const verdict = parts.ipns.verdict(delivery);
-  const from = recordPath('ipns', id);
+  const from = recordPath('ipns', id, listPath('ipns', query));
   const facts = [
     [forwardedTo === null ? 'To' : 'ipn_url', <code>{delivery.url}</code>],
     ['Forwarded to', forwardedTo && <code>{forwardedTo}</code>],
@@ -203,7 +203,7 @@ const ipnPage: PageRenderer = ({ parts, id, query }) => {
     <>
       <VerdictCard of={verdict} ipn={id} url={forwardedTo ?? delivery.url} from={from} />
       <div class="columns uneven">
-        <Send delivery={delivery} outcome={verdict.headline} />
+        <Send delivery={delivery} outcome={verdict.headline} from={from} />
         <FactsBox id="ipn" label="IPN" rows={facts}>
           {remarksOn(delivery).map((remark) => (
             <p class="warning">{remark}</p>
@@ -223,7 +223,7 @@ const ipnPage: PageRenderer = ({ parts, id, query }) => {
 };
 
 /** Gets the focus after Resend. */
-function Send({ delivery, outcome }: { delivery: Delivery; outcome: string }) {
+function Send({ delivery, outcome, from }: { delivery: Delivery; outcome: string; from: string }) {
   const path = recordPath('ipns', delivery.id);
   return (
     <section class="box" id="send" tabindex={-1} aria-labelledby="send-name">
@@ -234,7 +234,7 @@ function Send({ delivery, outcome }: { delivery: Delivery; outcome: string }) {
       </p>
       <Form
         to={`${path}/resend`}
-        hidden={{ from: path }}
+        hidden={{ from }}
         submit="Resend"
         note="Sends the same bytes again as a new attempt."
       />
@@ -268,9 +268,9 @@ export const IPN_PAGES: NounPages = {
       const sent = await ipns.resend(id, to || undefined);
       const page = recordPath('ipns', sent.id);
       const back = ownPage(from, page);
-      // Scrolls to where the button was, because the user expects the result there.
-      if (to || back === page) return `${page}#send`;
       const [path] = back.split('?', 1);
+      // Scrolls to where the button was, because the user expects the result there.
+      if (to || path === page) return `${to ? page : back}#send`;
       const isStory = sent.paymentId !== null && path === recordPath('payments', sent.paymentId);
       return `${back}#${isStory ? attemptId(sent.id, sent.attemptCount) : sent.id}`;
     },

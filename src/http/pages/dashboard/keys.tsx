@@ -48,7 +48,7 @@ const keysPage: PageRenderer = ({ parts }) => {
           />
         </Section>
         <Section id="try" title={`Try it${whose}`}>
-          <SampleInitiate parts={parts} merchant={first} />
+          <SampleInitiate parts={parts} />
         </Section>
         <Section id="merchant" title="Add a merchant">
           <Form to={ADD_MERCHANT} submit="Add merchant">

@@ -101,7 +101,7 @@ export function recordPage(
   id: string | number,
   heading: HeadingProps,
   sections: Child,
-  query: FormValues = {},
+  query: FormValues,
 ): Page {
   const list = listPath(place, query);
   const content = [<Heading {...heading} list={list} />, sections];

@@ -126,7 +126,7 @@ export const PAYMENTS: List<Payment> = {
         <p>Or from a terminal. The payment appears here automatically.</p>
         <Code id="shorter" text={style.command(run)} what="The shorter command that initiates a payment" />
         <p>Or as your shop's code does:</p>
-        <SampleInitiate parts={parts} merchant={parts.merchants.default} />
+        <SampleInitiate parts={parts} />
         <p>
           <Link href={PLACES.keys.path}>Your keys and the lines for your .env</Link> are on the API keys page.
         </p>

@@ -62,12 +62,12 @@ export const REQUESTS: List<ListedRequest> = {
       backwards: (visit) => void requests.every((request) => visit(request, request.id)),
     };
   },
-  columns: ({ payments }) => [
+  columns: ({ payments }, from) => [
     [
       'Request',
       'head',
       (request) => [
-        <Short to={recordPath('requests', request.id)} text={titleOf(request)} />,
+        <Short to={recordPath('requests', request.id, from)} text={titleOf(request)} />,
         <WarningCount of={request.notes} />,
       ],
     ],
@@ -86,7 +86,7 @@ export const REQUESTS: List<ListedRequest> = {
   first: (parts) => (
     <>
       <p>To send one:</p>
-      <SampleInitiate parts={parts} merchant={parts.merchants.default} />
+      <SampleInitiate parts={parts} />
     </>
   ),
 };
@@ -104,7 +104,7 @@ function ResponseStatus({ of }: { of: RecordedRequest }) {
   return <Status of={failed ? 'failed' : 'succeeded'}>{`${of.status}${failed ? ' rejected' : ''}`}</Status>;
 }
 
-const requestPage: PageRenderer = ({ parts, id }) => {
+const requestPage: PageRenderer = ({ parts, id, query }) => {
   const request = requireRecorded(parts, id);
   const shown = maskedRequest(request, parts);
   const { at, durationMs, paymentId, notes } = shown;
@@ -137,6 +137,7 @@ const requestPage: PageRenderer = ({ parts, id }) => {
         />
       </Section>
     </>,
+    query,
   );
 };
 
