@@ -155,6 +155,8 @@ describe('a form that returns to its own page', () => {
     }
     await page.keyboard.press('Tab');
     expect(await page.locator('button:focus').textContent()).toBe('Resend');
+    await page.goto(`${sim.url}/_sim/ui/keys`);
+    expect(await page.getByRole('button', { name: 'Copy' }).count()).toBe(0);
   });
 });
 

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { PLAIN } from '../../src/contract/error.ts';
 import { FaultRule } from '../../src/contract/fault.ts';
-import { commandFor, FAULT_PRESETS } from '../../src/http/pages/dashboard/fault-presets.ts';
+import { commandFor, FAULT_PRESETS } from '../../src/http/pages/dashboard/faults.tsx';
 
 describe.each(Object.values(FAULT_PRESETS))('the preset $label', ({ label, does, rule }) => {
   it('is a valid rule', () => {

@@ -283,6 +283,10 @@ describe('IPNs', () => {
     const id = /<tr id="([^"]*)"/.exec(html)?.[1];
     const answer = await post(`/_sim/ui/ipns/${id}/resend`, { from });
     expect(answer.headers.get('location')).toBe(`/_sim/ui/ipns?state=delivered&text=tea#${id}`);
+    const path = `/_sim/ui/ipns/${id}?state=delivered&text=tea`;
+    expect(await (await get(path)).text()).toContain(`name="from" value="${path.replace('&', '&amp;')}"`);
+    const there = await post(`/_sim/ui/ipns/${id}/resend`, { from: path });
+    expect(there.headers.get('location')).toBe(`${path}#send`);
   });
 
   it('are resent, sent elsewhere, and forged', async () => {
@@ -359,6 +363,17 @@ describe('IPNs', () => {
   });
 });
 
+describe('requests', () => {
+  it('link back to the filtered list', async () => {
+    await sim.initiate(ORDER);
+    const list = await (await get('/_sim/ui/requests?route=initiate')).text();
+    const [, path = ''] = /href="(\/_sim\/ui\/requests\/\d+\?[^"]*)"/.exec(list) ?? [];
+    expect(await (await get(path)).text()).toContain(
+      '<a class="back" href="/_sim/ui/requests?route=initiate">Back to the filtered list</a>',
+    );
+  });
+});
+
 describe('cards', () => {
   it('are created, charged, funded, blocked and cancelled', async () => {
     const created = await post('/_sim/ui/cards', CARD);
@@ -374,6 +389,15 @@ describe('cards', () => {
     expect(refused.status).toBe(409);
     expect(await refused.text()).toContain('role="alert"');
     expect(await followed(await post(`${path}/cancel`))).toContain('class="status canceled"');
+  });
+
+  it('link back to the filtered list, also after an action', async () => {
+    const path = (await post('/_sim/ui/cards', CARD)).headers.get('location') ?? '';
+    const list = await (await get('/_sim/ui/cards?text=travel')).text();
+    expect(list).toContain(`<a href="${path}?text=travel">`);
+    const page = await (await get(`${path}?text=travel`)).text();
+    expect(page).toContain('<a class="back" href="/_sim/ui/cards?text=travel">Back to the filtered list</a>');
+    expect(page.split(`<input type="hidden" name="from" value="${path}?text=travel"/>`)).toHaveLength(5);
   });
 
   it('are created with the command on the empty page', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { FAULT_EFFECTS } from '../../src/contract/fault-effects.ts';
-import { FAULT_PRESETS } from '../../src/http/pages/dashboard/fault-presets.ts';
+import { FAULT_PRESETS } from '../../src/http/pages/dashboard/faults.tsx';
 import { pageOf, postForm } from '../helpers/forms.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { paid, type Sim, startSim } from '../helpers/sim.ts';

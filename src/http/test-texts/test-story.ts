@@ -6,46 +6,15 @@ import {
   PAYMENT_OUTCOMES,
   type PaymentOutcome,
 } from '../../contract/vocabulary.ts';
-import type { Attempt, Delivery, Payment } from '../../domain/state.ts';
+import type { Attempt, Payment } from '../../domain/state.ts';
 import { type OptionSpec, START_OPTIONS } from '../../options/table.ts';
 import type { AppParts } from '../environment.ts';
-
-/** A payment as a test repeats it: the request, the actions and the results. */
-export interface TestStory {
-  /** The options of the emulator that matter here and differ from their defaults. */
-  options: Readonly<Record<string, unknown>>;
-  /** The merchant's request, with the names of the library. */
-  fields: Readonly<Record<string, string>>;
-  /** The same request as form fields, without the public key. */
-  form: Readonly<Record<string, string>>;
-  initiatePath: string;
-  payment: Payment;
-  /** Null while it is pending. */
-  outcome: PaymentOutcome | null;
-  /** Undefined for the default of the emulator. */
-  order: DeliveryOrder | undefined;
-  /** The URL of the redirect; undefined if unknown. */
-  redirectUrl: string | null | undefined;
-  /** The customer's entries, if the customer settled the payment. */
-  entries: readonly Entry[];
-  ipns: readonly TestedIpn[];
-}
 
 interface Entry {
   field: 'email' | 'code';
   /** Null for the correct code, which changes in live mode. */
   value: string | null;
   passes: boolean;
-}
-
-interface TestedIpn {
-  state: Delivery['state'];
-  attempts: readonly {
-    /** Null without a response. */
-    status: number | null;
-    /** The cause: the first attempt, a scheduled retry, or a resend by hand. */
-    by: 'first' | 'retry' | 'resend';
-  }[];
 }
 
 /** Options that affect a test. */
@@ -58,29 +27,38 @@ const OPTIONS = [
 /** Maximum number of attempts per IPN that a test repeats. */
 const ATTEMPTS = 10;
 
-export function testStoryOf(payment: Payment, parts: AppParts): TestStory {
+/** A payment as a test repeats it: the request, the actions and the results. */
+export type TestStory = ReturnType<typeof testStoryOf>;
+
+export function testStoryOf(payment: Payment, parts: AppParts) {
   const { dialect, runtime, ipns } = parts;
   const { settings } = runtime;
   const fields = requestOf(payment, dialect.merchant.initiateFields);
   const call = dialect.merchant.initiate(payment.mode, fields);
   const outcome = OUTCOMES.find((one) => PAYMENT_OUTCOMES[one].status === payment.status) ?? null;
   const deliveries = ipns.of(payment.id).filter(({ once }) => !once);
-  const sent = deliveries.map(({ id, state }) => ({
-    state,
-    attempts: attemptsOf(ipns.attemptsOf(id), settings.ipn.schedule),
-  }));
-  const order = deliveries.length > 1 ? 'ipn-twice' : undefined;
+  const order: DeliveryOrder | undefined = deliveries.length > 1 ? 'ipn-twice' : undefined;
   return {
+    /** The options of the emulator that matter here and differ from their defaults. */
     options: optionsOf(runtime.options),
+    /** The merchant's request, with the names of the library. */
     fields: { ...fields, mode: payment.mode },
+    /** The same request as form fields, without the public key. */
     form: call.form ?? {},
     initiatePath: call.path,
     payment,
+    /** Null while it is pending. */
     outcome,
+    /** Undefined for the default of the emulator. */
     order,
+    /** The URL of the redirect; undefined if unknown. */
     redirectUrl: redirectOf(payment, outcome, order ?? settings.delivery),
+    /** The customer's entries, if the customer settled the payment. */
     entries: payment.settledBy === 'customer' ? entriesOf(payment) : [],
-    ipns: sent,
+    ipns: deliveries.map(({ id, state }) => ({
+      state,
+      attempts: attemptsOf(ipns.attemptsOf(id), settings.ipn.schedule),
+    })),
   };
 }
 
@@ -123,7 +101,14 @@ function entriesOf({ history }: Payment): Entry[] {
   });
 }
 
-function attemptsOf(attempts: readonly Attempt[], schedule: readonly number[]): TestedIpn['attempts'] {
+interface TestedAttempt {
+  /** Null without a response. */
+  status: number | null;
+  /** The cause: the first attempt, a scheduled retry, or a resend by hand. */
+  by: 'first' | 'retry' | 'resend';
+}
+
+function attemptsOf(attempts: readonly Attempt[], schedule: readonly number[]): TestedAttempt[] {
   return attempts.slice(0, ATTEMPTS).map((attempt, index) => {
     const { responseStatus: status, startedAt } = attempt;
     const before = attempts[index - 1];

@@ -4,7 +4,7 @@
  */
 import { span } from '../../../contract/time.ts';
 import { ago, instant } from '../dashboard/text.ts';
-import { copyButtonsIn, main, news, refreshNow, reportDisconnected } from './refresh.ts';
+import { main, news, refreshNow, reportDisconnected } from './refresh.ts';
 import './submit.ts';
 
 // On a small screen the tabs scroll sideways. Scroll to the current one.
@@ -15,9 +15,9 @@ if (tab && tabs) tabs.scrollLeft = tab.offsetLeft - 60;
 // After a rejected form, the URL is the form's action. A reload must not submit the form again.
 if (main.dataset['page']) history.replaceState(null, '', main.dataset['page']);
 
-// Copy buttons.
+// Copy buttons, which the style sheet shows only if the browser allows copying.
 const COPIED_MS = 1500;
-copyButtonsIn(document);
+if (navigator.clipboard) document.documentElement.classList.add('copies');
 document.addEventListener('click', async ({ target }) => {
   const button = target instanceof Element && target.closest<HTMLElement>('[data-copy]');
   if (!button) return;

@@ -68,8 +68,6 @@ function isSetByUser(element: HTMLElement, name: string, { sent }: Morphing): bo
       return element.nodeName === 'OPTION' && !isSent();
     case 'open':
       return element.nodeName === 'DETAILS';
-    case 'hidden':
-      return element.dataset['copy'] !== undefined;
     case 'class':
       return element.classList.contains(NEW_ROW);
     default:

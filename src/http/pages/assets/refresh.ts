@@ -62,26 +62,16 @@ export async function load(address: string, init: RequestInit = {}) {
   };
 }
 
-/** The number of page requests so far. Only the response to the latest one is shown. */
-let requested = 0;
 let shownAddress = location.href;
 
-/** Shows copy buttons only if the browser allows copying. */
-export function copyButtonsIn(root: ParentNode): void {
-  for (const button of root.querySelectorAll<HTMLElement>('[data-copy]'))
-    button.hidden = !navigator.clipboard;
-}
-
 /** Updates the page to match the emulator's response. @param sent the processed forms */
-export function show(content: HTMLElement, sent: readonly HTMLFormElement[] = []): void {
-  requested++;
+function show(content: HTMLElement, sent: readonly HTMLFormElement[]): void {
   // Rows are new only if the list is still the same.
   const flashes = shownAddress === location.href;
   shownAddress = location.href;
   if (flashes) holdRows(content);
   isReleased = false;
   const onInsert = (element: HTMLElement) => {
-    copyButtonsIn(element);
     if (flashes && element.matches('tbody > tr')) element.classList.add(NEW_ROW);
   };
   const focused = document.activeElement;
@@ -132,8 +122,14 @@ interface Sent {
 
 /** Processed forms whose result is not shown yet. */
 const unshown = new Set<Sent>();
-/** The latest page request, and whether its response was shown. */
-let newest = { number: 0, isShown: Promise.resolve(false) };
+/** The latest request for the page, and whether its response was shown. Earlier responses are not. */
+let newest: Promise<boolean> | undefined;
+
+/** Shows the response to a rejected form. Pages that were requested before it are not shown. */
+export function showRejected(content: HTMLElement): void {
+  newest = undefined;
+  show(content, []);
+}
 
 /**
  * Fetches the page at the current address and shows it.
@@ -143,23 +139,19 @@ let newest = { number: 0, isShown: Promise.resolve(false) };
  */
 export function refreshNow(sent?: Sent): Promise<boolean> {
   if (sent) unshown.add(sent);
-  const number = ++requested;
-  newest = { number, isShown: fetchAndShow(number) };
-  const { isShown } = newest;
+  const isShown: Promise<boolean> = load(location.href).then(({ response, content }) => {
+    if (isConnected) showConnection('on');
+    if (newest !== isShown) return newest ?? false;
+    if (!response.ok || !content) return false;
+    for (const { stopWaiting } of unshown) stopWaiting();
+    show(
+      content,
+      [...unshown].map(({ form }) => form),
+    );
+    return true;
+  });
+  newest = isShown;
   return sent ? isShown.finally(() => unshown.delete(sent)) : isShown;
-}
-
-async function fetchAndShow(number: number): Promise<boolean> {
-  const { response, content } = await load(location.href);
-  if (isConnected) showConnection('on');
-  if (number !== requested) return number < newest.number && newest.isShown;
-  if (!response.ok || !content) return false;
-  for (const { stopWaiting } of unshown) stopWaiting();
-  show(
-    content,
-    [...unshown].map(({ form }) => form),
-  );
-  return true;
 }
 
 let timer: number | undefined;

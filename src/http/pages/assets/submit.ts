@@ -1,4 +1,4 @@
-import { live, load, main, refreshNow, refreshSoon, reportDisconnected, show } from './refresh.ts';
+import { live, load, main, refreshNow, refreshSoon, reportDisconnected, showRejected } from './refresh.ts';
 
 /** Browsers limit the number of connections to a host. Events use one, and pages need others. */
 const MAX_SENDING = 2;
@@ -97,7 +97,7 @@ function clearProblems(): void {
 }
 
 function showRefusal(content: HTMLElement): void {
-  show(content);
+  showRejected(content);
   const wrong = main.querySelector<HTMLElement>('[aria-invalid=true]');
   if (wrong) wrong.focus();
   else main.querySelector('[role=alert]')?.scrollIntoView({ block: 'nearest' });

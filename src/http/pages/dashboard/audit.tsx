@@ -6,10 +6,11 @@ import {
   type AuditVerdict,
   isReportable,
 } from '../../../contract/audit.ts';
-import type { AuditedCase, AuditRequest, AuditRun } from '../../../contract/audit-report.ts';
+import { type AuditedCase, AuditRequest, type AuditRun } from '../../../contract/audit-report.ts';
 import { auditHeadline } from '../../../contract/audit-summary.ts';
 import { quoted } from '../../../contract/curl.ts';
 import { command } from '../../../contract/error.ts';
+import { parseInput } from '../../../contract/input.ts';
 import { namesOf } from '../../../contract/vocabulary.ts';
 import { Link } from '../layout.tsx';
 import {
@@ -18,9 +19,6 @@ import {
   CommandCode,
   Facts,
   Languages,
-  PageContext,
-  type PageRenderer,
-  pageAt,
   Section,
   Status,
   Table,
@@ -28,6 +26,7 @@ import {
   Warnings,
 } from './blocks.tsx';
 import { Field, Form } from './forms.tsx';
+import { type NounPages, PageContext, type PageRenderer, pageAt } from './page.tsx';
 import { PLACES } from './paths.ts';
 import { capitalized } from './text.ts';
 
@@ -246,4 +245,24 @@ function FailedCase({ one }: { one: AuditedCase }) {
       <Facts rows={facts} />
     </details>
   );
+}
+
+export const AUDIT_PAGES: NounPages = {
+  pages: { [PLACES.audit.path]: auditPage },
+  forms: {
+    [PLACES.audit.path]: async ({ audits }, { ipnUrl = '', only, skip, ...fields }) => {
+      const texts = Object.entries(fields).map(([name, value]) => [name, value?.trim() || undefined]);
+      const names = { only: namesIn(only), skip: namesIn(skip) };
+      const request = { ...Object.fromEntries(texts), ipnUrl: ipnUrl.trim(), ...names };
+      await audits.start(parseInput(AuditRequest, request));
+    },
+    [`${PLACES.audit.path}/stop`]: async ({ audits }) => {
+      await audits.stop();
+    },
+  },
+};
+
+function namesIn(text = ''): string[] | undefined {
+  const names = text.split(/[\s,]+/).filter(Boolean);
+  return names.length ? names : undefined;
 }

@@ -1,98 +1,8 @@
-import { type Child, createContext, useContext } from 'hono/jsx';
-import { quoted, shellWord } from '../../../contract/curl.ts';
-import { CARD_DEFAULTS, withPaymentDefaults } from '../../../contract/defaults.ts';
-import { errorOf } from '../../../contract/describe-delivery.ts';
-import { type CommandHint, type GatewayError, type HintStyle, PLAIN } from '../../../contract/error.ts';
-import type { RecordedRequest } from '../../../contract/event.ts';
-import type { Merchant } from '../../../contract/merchant.ts';
-import type { Attempt } from '../../../domain/state.ts';
-import type { ServiceCall } from '../../../wire/dialect.ts';
-import type { AppParts } from '../../environment.ts';
+import { type Child, useContext } from 'hono/jsx';
+import type { CommandHint } from '../../../contract/error.ts';
 import { Link } from '../layout.tsx';
-import { type FormValues, listPath, PLACES, type Place, type RecordPlace, recordPath } from './paths.ts';
-import { ago, capitalized, clip, instant, pretty } from './text.ts';
-
-export interface Page {
-  /** Null for a page outside the navigation. */
-  place: Place | null;
-  path: string;
-  title: string;
-  content: Child;
-  /** Whether the content stays the same after events. */
-  isStill?: boolean;
-  /** The search text. */
-  query?: string;
-}
-
-/** The error in a request. A rejected form is shown again with its values. */
-export interface Refusal {
-  error: GatewayError;
-  /** The path of the form. */
-  to?: string;
-  values?: FormValues;
-}
-
-/** The context that every component of a page can read. */
-interface PageFacts {
-  /** How to write commands. */
-  style: HintStyle;
-  /** The emulator's time, in milliseconds since 1970. */
-  now: number;
-  refusal?: Refusal | undefined;
-}
-export const PageContext = createContext<PageFacts>({ style: PLAIN, now: 0 });
-
-/**
- * @param request `id`: the record in the path
- * @throws GatewayError `not_found` for a record that does not exist
- */
-export type PageRenderer = (request: {
-  parts: AppParts;
-  query: FormValues;
-  id: string;
-}) => Page | Promise<Page>;
-
-export function pageAt(place: Place, content: Child): Page {
-  const { name: title, path } = PLACES[place];
-  return { place, path, title, content };
-}
-
-interface HeadingProps {
-  title: string;
-  /** An amount that matters more than the other facts. */
-  sum?: string;
-  status?: Child;
-}
-
-export function Heading({ title, sum, status, list }: HeadingProps & { list: string }) {
-  return (
-    <div class="heading">
-      <h1>{title}</h1>
-      {sum !== undefined && <span class="sum">{sum}</span>}
-      {status}
-      <Link class="back" href={list}>
-        Back to the {list.includes('?') && 'filtered '}list
-      </Link>
-    </div>
-  );
-}
-
-/**
- * Builds a record's page: its heading, a link back to the list, and its sections.
- *
- * @param query the list's filter
- */
-export function recordPage(
-  place: RecordPlace,
-  id: string | number,
-  heading: HeadingProps,
-  sections: Child,
-  query: FormValues = {},
-): Page {
-  const list = listPath(place, query);
-  const content = [<Heading {...heading} list={list} />, sections];
-  return { place, path: recordPath(place, id, list), title: heading.title, content };
-}
+import { PageContext } from './page.tsx';
+import { ago, clip, instant } from './text.ts';
 
 /** Shows an instant. `zone` adds UTC where no heading says so. With `runs`, the script advances it. */
 export function Time(props: { at: string; precise?: boolean; runs?: boolean; zone?: boolean }) {
@@ -219,10 +129,10 @@ export function Copyable({ id, text, what }: { id: string; text: Child; what: st
   );
 }
 
-/** Copies an element's text. Hidden until the script runs. */
+/** Copies an element's text. The script shows it. */
 function CopyButton({ target, what }: { target: string; what: string }) {
   return (
-    <button type="button" class="small" data-copy={target} hidden>
+    <button type="button" class="small" data-copy={target}>
       Copy <span class="unseen">{what}</span>
     </button>
   );
@@ -365,131 +275,6 @@ export function Table<Item extends object>(props: {
       </table>
     </section>
   );
-}
-
-/** Shows a command, ready to paste, that initiates a sandbox payment as a merchant would. */
-export function SampleInitiate({ parts, merchant }: { parts: AppParts; merchant: Merchant }) {
-  const baseUrl = parts.runtime.baseUrl();
-  const values = withPaymentDefaults({ identifier: 'order-1' }, { baseUrl, publicKey: merchant.publicKey });
-  const call = parts.dialect.merchant.initiate('sandbox', values);
-  return <Code id="sample" text={curlOf(call, baseUrl)} what="The command that initiates a payment" />;
-}
-
-/** Returns a command that creates a card as a merchant would. */
-export function sampleCard({ runtime, dialect }: AppParts, { secretKey }: Merchant): string {
-  const call = dialect.merchant.createCard(CARD_DEFAULTS);
-  return curlOf(call, runtime.baseUrl(), secretKey);
-}
-
-/** Returns the curl command for a service call. @param secretKey sent as the bearer token */
-export function curlOf({ path, form = {}, json }: ServiceCall, baseUrl: string, secretKey?: string): string {
-  return [
-    `curl ${shellWord(baseUrl + path)}`,
-    ...(secretKey === undefined ? [] : [`-H ${quoted(`Authorization: Bearer ${secretKey}`)}`]),
-    ...Object.entries(form).map(([name, value]) => `--data-urlencode ${quoted(`${name}=${value}`)}`),
-    ...(json ? [`-H 'Content-Type: application/json'`, `-d ${quoted(JSON.stringify(json))}`] : []),
-  ].join(' \\\n  ');
-}
-
-interface Side {
-  /** The first line, in short. */
-  line: string;
-  headers: Attempt['requestHeaders'];
-  body: string | null;
-  /** A remark for the user. */
-  note?: Child;
-}
-
-/** A response next to its request. A string says why there is no response. */
-interface Sides {
-  request: Side;
-  response: Side | string;
-}
-
-/** Maximum length of each body on a page with many bodies. */
-const SHOWN_BODY = 8_192;
-
-/**
- * Shows a response next to its request, both readable and raw.
- *
- * @param props `id`: the prefix of the ids of its parts; `name`: distinguishes it from others on the page, for screen
- *   readers; `limit`: the maximum length of a body
- */
-export function BothSides(props: Sides & { id: string; name: string; curl?: string; limit?: number }) {
-  const { id, name, request, response, curl, limit = SHOWN_BODY } = props;
-  return (
-    <div class="sides">
-      <div class="side">
-        <h3>Response</h3>
-        {typeof response === 'string' ? (
-          <p class="warning">{response}</p>
-        ) : (
-          <OneSide side={response} id={`${id}-response`} what={`response ${name}`} limit={limit} />
-        )}
-      </div>
-      <div class="side">
-        <h3>Request</h3>
-        <OneSide side={request} id={`${id}-request`} what={`request ${name}`} limit={limit} />
-        {curl !== undefined && (
-          <FoldedCode
-            id={`${id}-curl`}
-            title="Copy as curl"
-            code={`${id}-curl-text`}
-            text={curl}
-            what={`The curl command: request ${name}`}
-          />
-        )}
-      </div>
-    </div>
-  );
-}
-
-/** The body alone can be copied if the page has all of it. */
-function OneSide(props: { side: Side; id: string; what: string; limit: number }) {
-  const { side, id, what, limit } = props;
-  const { line, headers, body, note } = side;
-  const cut = (text: string) => (text.length <= limit ? text : `${text.slice(0, limit)}…`);
-  const isWhole = body !== null && body.length <= limit;
-  const raw = (
-    <>
-      {[line, ...headers.map(([name, value]) => `${name}: ${value}`)].join('\n')}
-      {'\n\n'}
-      <span id={`${id}-body`}>{cut(body ?? '')}</span>
-    </>
-  );
-  return (
-    <>
-      <Code
-        text={body ? `${line}\n${cut(pretty(body))}` : line}
-        what={capitalized(what)}
-        copies={isWhole ? `${id}-body` : undefined}
-        wraps
-      />
-      {note && <p class="soft">{note}</p>}
-      {(body !== null || headers.length > 0) && (
-        <FoldedCode id={id} title={`Raw ${what}`} text={raw} what={`Raw ${what}`} />
-      )}
-    </>
-  );
-}
-
-export function recordedSides(recorded: RecordedRequest): { request: Side; response: Side } {
-  const { method, target, requestHeaders, requestBody, status, responseBody } = recorded;
-  return {
-    request: { line: `${method} ${target}`, headers: Object.entries(requestHeaders), body: requestBody },
-    response: { line: String(status), headers: [], body: responseBody },
-  };
-}
-
-export function attemptSides(attempt: Omit<Attempt, 'deliveryId'>): Sides {
-  const { url, requestHeaders, requestBody, responseStatus, responseHeaders, responseBody } = attempt;
-  return {
-    request: { line: `POST ${url}`, headers: requestHeaders, body: requestBody },
-    response:
-      responseStatus === null
-        ? (errorOf(attempt) ?? 'no response')
-        : { line: String(responseStatus), headers: responseHeaders, body: responseBody ?? '' },
-  };
 }
 
 /** Shows a text, and marks where it differs from another one. */

@@ -1,27 +1,17 @@
 import { type CardTransaction, maskedCardNumber } from '../../../contract/card.ts';
+import { CARD_DEFAULTS } from '../../../contract/defaults.ts';
 import { command } from '../../../contract/error.ts';
 import { CARD_ACTIONS, CARD_MOVEMENTS, CARD_TRANSITIONS } from '../../../contract/vocabulary.ts';
 import type { Card } from '../../../domain/state.ts';
 import type { AppParts } from '../../environment.ts';
 import { inGroups, Link, shownAmount } from '../layout.tsx';
-import {
-  Ago,
-  Code,
-  type Column,
-  FactsBox,
-  More,
-  type PageRenderer,
-  recordPage,
-  Section,
-  Status,
-  sampleCard,
-  Table,
-  Time,
-} from './blocks.tsx';
+import { Ago, Code, type Column, FactsBox, More, Section, Status, Table, Time } from './blocks.tsx';
+import { curlOf } from './exchange.tsx';
 import { Field, Form } from './forms.tsx';
-import type { List } from './list.tsx';
+import { type List, listPage } from './list.tsx';
 import { MerchantField } from './new-payment.tsx';
-import { PER_PAGE, PLACES, recordPath } from './paths.ts';
+import { byName, type NounPages, type PageRenderer, recordPage } from './page.tsx';
+import { listPath, PER_PAGE, PLACES, recordPath, recordRoute } from './paths.ts';
 import { capitalized } from './text.ts';
 
 export const CARDS: List<Card> = {
@@ -33,8 +23,8 @@ export const CARDS: List<Card> = {
     hint: 'title, holder, number',
   },
   records: ({ cards }) => cards.all,
-  columns: (parts) => [
-    ['Card', 'head', ({ id, title }) => <Link href={recordPath('cards', id)}>{title}</Link>],
+  columns: (parts, from) => [
+    ['Card', 'head', ({ id, title }) => <Link href={recordPath('cards', id, from)}>{title}</Link>],
     ['Number', 'name', ({ number }) => <code>{maskedCardNumber(number)}</code>],
     ['Balance', 'amount', (card) => inGroups(shownAmount(parts, card.availableBalance, card.currency))],
     ['Status', 'state', ({ status }) => <Status of={status} />],
@@ -47,7 +37,11 @@ export const CARDS: List<Card> = {
       <p>Create one below, or through the API with the secret key as bearer token:</p>
       <Code
         id="sample"
-        text={sampleCard(parts, parts.merchants.default)}
+        text={curlOf(
+          parts.dialect.merchant.createCard(CARD_DEFAULTS),
+          parts.runtime.baseUrl(),
+          parts.merchants.default.secretKey,
+        )}
         what="The command that creates a card"
       />
     </>
@@ -71,7 +65,7 @@ function Create({ parts }: { parts: AppParts }) {
   );
 }
 
-export const cardPage: PageRenderer = ({ parts, id }) => {
+export const cardPage: PageRenderer = ({ parts, id, query }) => {
   const card = parts.cards.require(id);
   const amount = (value: string) => shownAmount(parts, value, card.currency);
   const number = (
@@ -98,17 +92,18 @@ export const cardPage: PageRenderer = ({ parts, id }) => {
     <>
       <div class="columns">
         <FactsBox id="card" label="Card" rows={facts} />
-        <Act card={card} />
+        <Act card={card} from={recordPath('cards', card.id, listPath('cards', query))} />
       </div>
       <Transactions card={card} parts={parts} />
     </>,
+    query,
   );
 };
 
 const DETAILS = { charge: 'Coffee', fund: 'Pocket money' };
 const ACTIONS = { activate: 'Activate', block: 'Block', cancel: 'Cancel permanently' };
 
-function Act({ card }: { card: Card }) {
+function Act({ card, from }: { card: Card; from: string }) {
   const path = recordPath('cards', card.id);
   const next = CARD_TRANSITIONS[card.status];
   const isAllowed = { charge: card.status === 'active', fund: card.status !== 'canceled' };
@@ -117,7 +112,7 @@ function Act({ card }: { card: Card }) {
     <Section id="act" title="Simulate activity">
       {card.status === 'canceled' && <p>Cancellation is permanent.</p>}
       {CARD_MOVEMENTS.filter((kind) => isAllowed[kind]).map((kind) => (
-        <Form to={`${path}/${kind}`} label={kind} submit={capitalized(kind)}>
+        <Form to={`${path}/${kind}`} label={kind} hidden={{ from }} submit={capitalized(kind)}>
           <Field name="amount" label={`Amount to ${kind}`} required placeholder="12.50" scope={kind} />
           <Field name="details" label="Details" placeholder={DETAILS[kind]} scope={kind} />
         </Form>
@@ -126,6 +121,7 @@ function Act({ card }: { card: Card }) {
         {actions.map((action) => (
           <Form
             to={`${path}/${action}`}
+            hidden={{ from }}
             look={action === 'cancel' ? 'danger' : 'plain'}
             submit={ACTIONS[action]}
             confirm={action === 'cancel' ? 'Cancel this card? This cannot be undone.' : undefined}
@@ -158,3 +154,24 @@ function Transactions({ card, parts }: { card: Card; parts: AppParts }) {
     </Section>
   );
 }
+
+const CARD = recordRoute('cards');
+
+export const CARD_PAGES: NounPages = {
+  pages: {
+    [PLACES.cards.path]: listPage(CARDS),
+    [CARD]: cardPage,
+  },
+  forms: {
+    [PLACES.cards.path]: async ({ cards, dialect, merchants }, { merchant, ...fields }) => {
+      const owner = merchant ? merchants.require(merchant) : merchants.default;
+      return recordPath('cards', (await cards.issue(owner, dialect.readCard({ fields, text: '' }))).id);
+    },
+    ...byName(CARD, CARD_MOVEMENTS, (kind) => async ({ cards }, { amount = '', details }, id) => {
+      await cards.move(id, kind, { amount: amount.trim(), ...(details && { details }) });
+    }),
+    ...byName(CARD, CARD_ACTIONS, (action) => async ({ cards, merchants }, _, id) => {
+      await cards.apply(merchants.require(cards.require(id).merchantId), id, action);
+    }),
+  },
+};

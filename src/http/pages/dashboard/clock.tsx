@@ -1,16 +1,20 @@
+import { ClockInput, parseInstant } from '../../../contract/clock.ts';
+import { GatewayError } from '../../../contract/error.ts';
+import { parseInput } from '../../../contract/input.ts';
 import { span, timestamp } from '../../../contract/time.ts';
 import type { Upcoming } from '../../../usecases/clock.ts';
 import type { AppParts } from '../../environment.ts';
 import { Link } from '../layout.tsx';
-import { type Column, FactsBox, type PageRenderer, pageAt, Section, Table, Time } from './blocks.tsx';
+import { type Column, FactsBox, Section, Table, Time } from './blocks.tsx';
 import { Field, Form } from './forms.tsx';
+import { type NounPages, type PageRenderer, pageAt } from './page.tsx';
 import { PER_PAGE, PLACES, recordPath } from './paths.ts';
 import { againstReal } from './text.ts';
 
 type Reading = ReturnType<AppParts['clock']['read']>;
 const { path } = PLACES.clock;
 
-export const clockPage: PageRenderer = ({ parts }) => {
+const clockPage: PageRenderer = ({ parts }) => {
   const read = parts.clock.read();
   const upcoming = parts.clock.upcoming(PER_PAGE + 1);
   const facts = [
@@ -103,4 +107,36 @@ function Left({ until, now, frozen }: { until: number } & Pick<Reading, 'now' | 
   const left = until - now;
   if (left <= 0) return 'now';
   return <span data-left={frozen ? undefined : Math.ceil(left / 1_000)}>{span(left)}</span>;
+}
+
+export const CLOCK_PAGES: NounPages = {
+  pages: { [path]: clockPage },
+  forms: {
+    [PLACES.clock.path]: async ({ clock }, { move = '', advance, freeze = '', at = '' }) => {
+      const { now, nextDue } = clock.read();
+      const moves: Record<string, () => object> = {
+        advance: () => ({ advance }),
+        until: () => ({ advance: atLeast(requireInstant(at) - now) }),
+        next: () => ({ advance: atLeast((nextDue ?? now) - now) }),
+        freeze: () => ({ freeze: freeze.trim() || 'now' }),
+        resume: () => ({ resume: true }),
+      };
+      await clock.move(parseInput(ClockInput, Object.hasOwn(moves, move) ? moves[move]?.() : {}));
+    },
+  },
+};
+
+function requireInstant(at: string): number {
+  const instant = parseInstant(at);
+  if (instant !== undefined) return instant;
+  throw new GatewayError(
+    'invalid_fields',
+    'at must be a time with a time zone, such as 2027-01-01T00:00:00Z',
+  );
+}
+
+/** Writes a duration, rounded up. Durations have at most nine digits, so long ones are in seconds. */
+export function atLeast(milliseconds: number): string {
+  const whole = Math.max(0, Math.ceil(milliseconds));
+  return whole < 1e9 ? `${whole}ms` : `${Math.ceil(whole / 1_000)}s`;
 }

@@ -2,11 +2,11 @@ import { raw } from 'hono/html';
 import { GatewayError } from '../../../contract/error.ts';
 import { docPages } from '../../../system/docs.ts';
 import { basePath } from '../../environment.ts';
-import { type PageRenderer, pageAt } from './blocks.tsx';
+import { type NounPages, type PageRenderer, pageAt } from './page.tsx';
 import { PLACES } from './paths.ts';
 
 /** Shows one page of the documentation, or the list of all. */
-export const docsPage: PageRenderer = async ({ parts, id }) => {
+const docsPage: PageRenderer = async ({ parts, id }) => {
   const { path, name } = PLACES.docs;
   const pages = await docPages();
   if (id === '') {
@@ -55,3 +55,10 @@ const anchorOf = (heading: string) =>
     .toLowerCase()
     .replace(/[^\w -]/g, '')
     .replaceAll(' ', '-');
+
+export const DOC_PAGES: NounPages = {
+  pages: {
+    [PLACES.docs.path]: docsPage,
+    [`${PLACES.docs.path}/:id{.+}`]: docsPage,
+  },
+};

@@ -1,33 +1,75 @@
 import { useContext } from 'hono/jsx';
+import * as z from 'zod/mini';
 import { type ActiveFault, describeFault } from '../../../contract/active-fault.ts';
-import { command } from '../../../contract/error.ts';
+import { shellWord } from '../../../contract/curl.ts';
+import { type CommandHint, command, kebab } from '../../../contract/error.ts';
+import { FaultRule } from '../../../contract/fault.ts';
 import {
   FAULT_CONDITIONS,
   FAULT_EFFECT_NAMES,
   FAULT_EFFECTS,
   type FaultMember,
 } from '../../../contract/fault-effects.ts';
-import { FAULT_ROUTES } from '../../../contract/vocabulary.ts';
+import { parseInput } from '../../../contract/input.ts';
+import { FAULT_ROUTES, namesOf } from '../../../contract/vocabulary.ts';
 import { Link, wordByWord } from '../layout.tsx';
-import {
-  Code,
-  type Column,
-  CommandCode,
-  PageContext,
-  type PageRenderer,
-  pageAt,
-  Section,
-  Table,
-} from './blocks.tsx';
-import { commandFor, FAULT_PRESETS } from './fault-presets.ts';
+import { Code, type Column, CommandCode, Section, Table } from './blocks.tsx';
 import { Field, Form } from './forms.tsx';
+import { byName, type NounPages, PageContext, type PageRenderer, pageAt } from './page.tsx';
 import { PLACES } from './paths.ts';
 import { capitalized } from './text.ts';
+
+/** A common fault, ready to set (chosen). */
+interface FaultPreset {
+  label: string;
+  /** What it does, in one sentence. */
+  does: string;
+  rule: FaultRule;
+}
+
+export const FAULT_PRESETS = {
+  'receiver-down': {
+    label: 'Receiver down',
+    does: 'Every IPN fails as if your receiver had answered 503, and is retried later.',
+    rule: { route: 'ipn', status: 503 },
+  },
+  'slow-gateway': {
+    label: 'Slow gateway',
+    does: 'Every response of the service takes 5 seconds longer.',
+    rule: { route: '/*', latency: '5s' },
+  },
+  'lost-ipn': {
+    label: 'Lost IPN',
+    does: 'The next attempt is lost: your receiver never sees it.',
+    rule: { route: 'ipn', drop: true, times: 1 },
+  },
+  'ipn-twice': {
+    label: 'IPN twice',
+    does: 'Every IPN that your receiver accepts is sent a second time.',
+    rule: { route: 'ipn', duplicate: true },
+  },
+} as const satisfies Record<string, FaultPreset>;
+
+const PresetForm = z.strictObject({ preset: z.enum(namesOf(FAULT_PRESETS)) });
+
+/** @throws GatewayError `invalid_fields` for an unknown name */
+function requirePreset(name: string | undefined): FaultPreset {
+  return FAULT_PRESETS[parseInput(PresetForm, { preset: name }).preset];
+}
+
+/** The command that sets a rule. */
+export function commandFor({ route, ...members }: FaultRule): CommandHint {
+  const flags = Object.entries(members).flatMap(([name, value]) => [
+    `--${kebab(name)}`,
+    ...(value === true ? [] : [String(value)]),
+  ]);
+  return command('faults set', shellWord(route), ...flags);
+}
 
 const SET = command('faults set', '--help');
 const CLEAR = `${PLACES.faults.path}/clear`;
 
-export const faultsPage: PageRenderer = ({ parts, query }) =>
+const faultsPage: PageRenderer = ({ parts, query }) =>
   pageAt(
     'faults',
     <>
@@ -148,3 +190,36 @@ function SetFault({ selected }: { selected: string | undefined }) {
 
 const formOf = (effect: string) => `${PLACES.faults.path}/${effect}`;
 const pageOf = (effect: string) => `${PLACES.faults.path}?effect=${effect}`;
+
+export const FAULT_PAGES: NounPages = {
+  pages: { [PLACES.faults.path]: faultsPage },
+  forms: {
+    [`${PLACES.faults.path}/preset`]: async ({ faults }, { preset }) => {
+      faults.set(requirePreset(preset).rule);
+    },
+    ...byName(
+      PLACES.faults.path,
+      FAULT_EFFECT_NAMES,
+      (effect) =>
+        async ({ faults }, { route, ...fields }) => {
+          const { kind }: FaultMember = FAULT_EFFECTS[effect];
+          const { times, identifier } = fields;
+          const rule = {
+            route,
+            [effect]: kind === 'on' || writtenValue(kind, fields[effect]),
+            ...(times && { times: writtenValue('integer', times) }),
+            ...(identifier && { identifier }),
+          };
+          faults.set(parseInput(FaultRule, rule));
+        },
+    ),
+    [`${PLACES.faults.path}/clear`]: async ({ faults }, { route, identifier }) => {
+      faults.clear(route || undefined, { identifier: identifier || undefined });
+    },
+  },
+};
+
+/** Converts an integer to a number. The schema reports invalid values. */
+function writtenValue(kind: FaultMember['kind'], written = ''): string | number {
+  return kind === 'integer' && /^\d{1,10}$/.test(written.trim()) ? Number(written) : written.trim();
+}

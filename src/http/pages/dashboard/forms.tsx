@@ -1,6 +1,6 @@
 import { type Child, createContext, useContext } from 'hono/jsx';
 import { below } from '../layout.tsx';
-import { PageContext, type Refusal } from './blocks.tsx';
+import { PageContext, type Refusal } from './page.tsx';
 import type { FormValues } from './paths.ts';
 import { capitalized } from './text.ts';
 

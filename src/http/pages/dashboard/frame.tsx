@@ -6,8 +6,9 @@ import { namesOf } from '../../../contract/vocabulary.ts';
 import { VERSION } from '../../../system/package-info.ts';
 import { type AppContext, type AppParts, basePath } from '../../environment.ts';
 import { below, Link, renderDocument, secure } from '../layout.tsx';
-import { Copyable, type Page, PageContext, type Refusal, Time } from './blocks.tsx';
+import { Copyable, Time } from './blocks.tsx';
 import { Form } from './forms.tsx';
+import { type Page, PageContext, type Refusal } from './page.tsx';
 import { docsPath, GROUPS, PLACES, type PlaceFacts, placesOf, recordPath, SEARCH, UI } from './paths.ts';
 import { againstReal, clip } from './text.ts';
 

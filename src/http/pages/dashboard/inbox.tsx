@@ -4,10 +4,11 @@ import type { Message } from '../../../domain/state.ts';
 import type { AppParts } from '../../environment.ts';
 import { Link } from '../layout.tsx';
 import { CommandCode, Copyable, Status, Time } from './blocks.tsx';
-import type { List } from './list.tsx';
-import { recordPath } from './paths.ts';
+import { type List, listPage } from './list.tsx';
+import type { NounPages } from './page.tsx';
+import { PLACES, recordPath } from './paths.ts';
 
-export const INBOX: List<Message> = {
+const INBOX: List<Message> = {
   place: 'inbox',
   noun: 'code',
   intro: 'Verification codes "sent" to customers of live payments, newest first.',
@@ -59,3 +60,7 @@ function statusOf({ id, paymentId, expiresAt }: Message, { payments, clock }: Ap
   if (payment?.messageId !== id) return 'replaced';
   return timestamp(clock.now()) < expiresAt ? 'valid' : 'expired';
 }
+
+export const INBOX_PAGES: NounPages = {
+  pages: { [PLACES.inbox.path]: listPage(INBOX) },
+};

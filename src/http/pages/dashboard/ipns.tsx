@@ -1,32 +1,24 @@
 import { remarksOn } from '../../../contract/describe-delivery.ts';
-import { command } from '../../../contract/error.ts';
-import { TAMPERINGS } from '../../../contract/tampering.ts';
+import { command, GatewayError } from '../../../contract/error.ts';
+import { requireTamperings, TAMPERINGS } from '../../../contract/tampering.ts';
 import type { Tone } from '../../../contract/verdict.ts';
 import { namesOf } from '../../../contract/vocabulary.ts';
 import type { Delivery } from '../../../domain/state.ts';
+import { attemptId } from '../../../usecases/story.ts';
 import { faultOf } from '../../../usecases/verdict.ts';
 import type { AppParts } from '../../environment.ts';
 import { Link } from '../layout.tsx';
-import {
-  Ago,
-  type Column,
-  CommandCode,
-  FactsBox,
-  type PageRenderer,
-  recordPage,
-  Short,
-  Status,
-  Time,
-} from './blocks.tsx';
+import { Ago, type Column, CommandCode, FactsBox, Short, Status, Time } from './blocks.tsx';
 import { Field, Form } from './forms.tsx';
-import type { List } from './list.tsx';
-import { PLACES, recordPath, SEARCH } from './paths.ts';
+import { type List, listPage } from './list.tsx';
+import { type NounPages, type PageRenderer, recordPage } from './page.tsx';
+import { listPath, ownPage, PLACES, recordPath, recordRoute, SEARCH } from './paths.ts';
 import { Signature } from './signature.tsx';
 import { Attempts, VerdictCard } from './story.tsx';
 import { clip } from './text.ts';
 
 /** Resends the selected IPNs. The field names are the ids of their deliveries. */
-export const RESEND_SELECTED = `${PLACES.ipns.path}/resend`;
+const RESEND_SELECTED = `${PLACES.ipns.path}/resend`;
 
 const TABS = {
   'needs-you': 'Needs attention',
@@ -188,13 +180,13 @@ export function retrying(delivery: Delivery, { ipns, clock }: AppParts) {
   };
 }
 
-export const ipnPage: PageRenderer = ({ parts, id, query }) => {
+const ipnPage: PageRenderer = ({ parts, id, query }) => {
   const delivery = parts.ipns.require(id);
   const { paymentId, nextAttemptAt } = delivery;
   const forwardedTo = parts.ipns.forwardedTo(delivery);
   const last = parts.ipns.attemptsOf(id).at(-1);
   const verdict = parts.ipns.verdict(delivery);
-  const from = recordPath('ipns', id);
+  const from = recordPath('ipns', id, listPath('ipns', query));
   const facts = [
     [forwardedTo === null ? 'To' : 'ipn_url', <code>{delivery.url}</code>],
     ['Forwarded to', forwardedTo && <code>{forwardedTo}</code>],
@@ -211,7 +203,7 @@ export const ipnPage: PageRenderer = ({ parts, id, query }) => {
     <>
       <VerdictCard of={verdict} ipn={id} url={forwardedTo ?? delivery.url} from={from} />
       <div class="columns uneven">
-        <Send delivery={delivery} outcome={verdict.headline} />
+        <Send delivery={delivery} outcome={verdict.headline} from={from} />
         <FactsBox id="ipn" label="IPN" rows={facts}>
           {remarksOn(delivery).map((remark) => (
             <p class="warning">{remark}</p>
@@ -231,7 +223,7 @@ export const ipnPage: PageRenderer = ({ parts, id, query }) => {
 };
 
 /** Gets the focus after Resend. */
-function Send({ delivery, outcome }: { delivery: Delivery; outcome: string }) {
+function Send({ delivery, outcome, from }: { delivery: Delivery; outcome: string; from: string }) {
   const path = recordPath('ipns', delivery.id);
   return (
     <section class="box" id="send" tabindex={-1} aria-labelledby="send-name">
@@ -242,7 +234,7 @@ function Send({ delivery, outcome }: { delivery: Delivery; outcome: string }) {
       </p>
       <Form
         to={`${path}/resend`}
-        hidden={{ from: path }}
+        hidden={{ from }}
         submit="Resend"
         note="Sends the same bytes again as a new attempt."
       />
@@ -263,3 +255,41 @@ function Send({ delivery, outcome }: { delivery: Delivery; outcome: string }) {
     </section>
   );
 }
+
+const IPN = recordRoute('ipns');
+
+export const IPN_PAGES: NounPages = {
+  pages: {
+    [PLACES.ipns.path]: listPage(IPNS),
+    [IPN]: ipnPage,
+  },
+  forms: {
+    [`${IPN}/resend`]: async ({ ipns }, { to, from }, id) => {
+      const sent = await ipns.resend(id, to || undefined);
+      const page = recordPath('ipns', sent.id);
+      const back = ownPage(from, page);
+      const [path] = back.split('?', 1);
+      // Scrolls to where the button was, because the user expects the result there.
+      if (to || path === page) return `${to ? page : back}#send`;
+      const isStory = sent.paymentId !== null && path === recordPath('payments', sent.paymentId);
+      return `${back}#${isStory ? attemptId(sent.id, sent.attemptCount) : sent.id}`;
+    },
+    [RESEND_SELECTED]: async ({ ipns: { resend } }, { from, ...selected }) => {
+      const ids = Object.keys(selected);
+      if (!ids.length) throw new GatewayError('invalid_fields', 'no IPN is selected: select at least one');
+      const results = await Promise.allSettled(ids.map((id) => resend(id)));
+      const delivered = results.filter(
+        (one) => one.status === 'fulfilled' && one.value.state === 'delivered',
+      );
+      const back = new URL(ownPage(from, PLACES.ipns.path), 'http://localhost');
+      back.searchParams.set('resent', `${delivered.length} of ${ids.length}`);
+      return back.pathname + back.search;
+    },
+    [`${IPN}/tamper`]: async ({ ipns }, { tamper = '' }, id) => {
+      const { paymentId, url } = ipns.require(id);
+      const payment = paymentId === null ? {} : { payment: paymentId };
+      const [fired] = await ipns.fire({ ...payment, to: url, tamper: requireTamperings(tamper) });
+      return recordPath('ipns', fired?.id ?? id);
+    },
+  },
+};

@@ -2,23 +2,16 @@ import { command } from '../../../contract/error.ts';
 import type { Merchant } from '../../../contract/merchant.ts';
 import type { AppParts } from '../../environment.ts';
 import { Link, shownAmount } from '../layout.tsx';
-import {
-  Code,
-  Copyable,
-  Facts,
-  More,
-  type PageRenderer,
-  pageAt,
-  SampleInitiate,
-  Section,
-} from './blocks.tsx';
+import { Code, Copyable, Facts, More, Section } from './blocks.tsx';
+import { SampleInitiate } from './exchange.tsx';
 import { Field, Form, Submit } from './forms.tsx';
+import { type NounPages, type PageRenderer, pageAt } from './page.tsx';
 import { PER_PAGE, PLACES } from './paths.ts';
 
-export const ADD_MERCHANT = `${PLACES.keys.path}/merchants`;
+const ADD_MERCHANT = `${PLACES.keys.path}/merchants`;
 
 /** Shows the API keys. The service's documentation calls this menu Api Key. */
-export const keysPage: PageRenderer = ({ parts }) => {
+const keysPage: PageRenderer = ({ parts }) => {
   const merchants = [...parts.merchants.all.values()];
   const first = parts.merchants.default;
   const whose = merchants.length > 1 ? ` (${first.name})` : '';
@@ -55,7 +48,7 @@ export const keysPage: PageRenderer = ({ parts }) => {
           />
         </Section>
         <Section id="try" title={`Try it${whose}`}>
-          <SampleInitiate parts={parts} merchant={first} />
+          <SampleInitiate parts={parts} />
         </Section>
         <Section id="merchant" title="Add a merchant">
           <Form to={ADD_MERCHANT} submit="Add merchant">
@@ -92,3 +85,15 @@ function MerchantKeys({ merchant, parts, alone }: { merchant: Merchant; parts: A
     </Section>
   );
 }
+
+export const KEY_PAGES: NounPages = {
+  pages: { [PLACES.keys.path]: keysPage },
+  forms: {
+    [PLACES.keys.path]: async ({ merchants }, { merchant }) => {
+      await merchants.replaceKeys(merchant || merchants.default.id);
+    },
+    [ADD_MERCHANT]: async ({ merchants }, { name = '' }) => {
+      await merchants.add(name);
+    },
+  },
+};

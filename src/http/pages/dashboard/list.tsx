@@ -1,8 +1,9 @@
 import type { Child } from 'hono/jsx';
 import type { AppParts } from '../../environment.ts';
 import { below, Link } from '../layout.tsx';
-import { type Column, type PageRenderer, type RowKey, Status, Table } from './blocks.tsx';
+import { type Column, type RowKey, Status, Table } from './blocks.tsx';
 import { Field } from './forms.tsx';
+import type { PageRenderer } from './page.tsx';
 import { type FormValues, listPath, PER_PAGE, PLACES, type Place } from './paths.ts';
 import { capitalized, grouped } from './text.ts';
 

@@ -6,12 +6,12 @@ import { CHECKOUT_THEMES, MODES } from '../../../contract/vocabulary.ts';
 import type { CallService, ServiceResponse } from '../../call-service.ts';
 import type { AppParts } from '../../environment.ts';
 import { Link } from '../layout.tsx';
-import { Heading, type PageRenderer } from './blocks.tsx';
 import { Field, Form } from './forms.tsx';
-import { type FormValues, PLACES, UI } from './paths.ts';
+import { Heading, type NounPages, type PageRenderer } from './page.tsx';
+import { type FormValues, PLACES, recordPath, UI } from './paths.ts';
 import { capitalized } from './text.ts';
 
-export const NEW_PAYMENT = `${UI}/new-payment`;
+const NEW_PAYMENT = `${UI}/new-payment`;
 
 export function NewPaymentLink() {
   return (
@@ -22,7 +22,7 @@ export function NewPaymentLink() {
 }
 
 /** Shows a form that initiates a payment like a merchant, with valid defaults. */
-export const newPaymentPage: PageRenderer = ({ parts }) => {
+const newPaymentPage: PageRenderer = ({ parts }) => {
   const defaults = initiateDefaults(parts, parts.merchants.default.publicKey);
   const options: Readonly<Record<string, readonly string[]>> = {
     currency: [...parts.runtime.settings.currencies.keys()],
@@ -121,7 +121,7 @@ function initiateDefaults({ dialect, runtime }: AppParts, publicKey: string): Re
  * @returns the id of the payment
  * @throws GatewayError `invalid_fields` with every problem that the service reports
  */
-export async function createPayment(
+async function createPayment(
   parts: AppParts,
   { merchant: owner, mode: wanted, ...fields }: FormValues,
   callService: CallService,
@@ -161,3 +161,11 @@ function refusal(answered: readonly string[] = [], { status, recorded }: Service
     : [`initiate returned ${status} without a checkout URL`];
   return new GatewayError('invalid_fields', problems[0] ?? '', { problems });
 }
+
+export const NEW_PAYMENT_PAGES: NounPages = {
+  pages: { [NEW_PAYMENT]: newPaymentPage },
+  forms: {
+    [NEW_PAYMENT]: async (parts, fields, _, callService) =>
+      recordPath('payments', await createPayment(parts, fields, callService)),
+  },
+};

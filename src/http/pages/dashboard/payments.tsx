@@ -1,4 +1,6 @@
-import { command } from '../../../contract/error.ts';
+import { command, GatewayError } from '../../../contract/error.ts';
+import { parseInput } from '../../../contract/input.ts';
+import { SettleInput } from '../../../contract/payment.ts';
 import type { Tone } from '../../../contract/verdict.ts';
 import {
   DELIVERY_ORDERS,
@@ -11,6 +13,7 @@ import {
   SETTLERS,
 } from '../../../contract/vocabulary.ts';
 import type { Delivery, Payment } from '../../../domain/state.ts';
+import { attemptId } from '../../../usecases/story.ts';
 import { mappedAddresses } from '../../control/views.ts';
 import type { AppParts } from '../../environment.ts';
 import { playwrightText, vitestText } from '../../test-texts/javascript.ts';
@@ -22,9 +25,6 @@ import {
   Code,
   FactsBox,
   FoldedCode,
-  type PageRenderer,
-  recordPage,
-  SampleInitiate,
   Section,
   Short,
   Status,
@@ -32,11 +32,14 @@ import {
   WarningCount,
   Warnings,
 } from './blocks.tsx';
+import { atLeast } from './clock.tsx';
+import { SampleInitiate } from './exchange.tsx';
 import { type ButtonLook, Field, Form, Submit } from './forms.tsx';
 import { Standing } from './ipns.tsx';
-import type { List } from './list.tsx';
+import { type List, listPage } from './list.tsx';
 import { NewPaymentLink } from './new-payment.tsx';
-import { listPath, PLACES, recordPath } from './paths.ts';
+import { type NounPages, type PageRenderer, recordPage } from './page.tsx';
+import { listPath, PLACES, recordPath, recordRoute } from './paths.ts';
 import { Attempts, Lanes, Timeline, VerdictCard, whoCameFirst } from './story.tsx';
 import { clip, grouped } from './text.ts';
 
@@ -123,7 +126,7 @@ export const PAYMENTS: List<Payment> = {
         <p>Or from a terminal. The payment appears here automatically.</p>
         <Code id="shorter" text={style.command(run)} what="The shorter command that initiates a payment" />
         <p>Or as your shop's code does:</p>
-        <SampleInitiate parts={parts} merchant={parts.merchants.default} />
+        <SampleInitiate parts={parts} />
         <p>
           <Link href={PLACES.keys.path}>Your keys and the lines for your .env</Link> are on the API keys page.
         </p>
@@ -135,7 +138,7 @@ export const PAYMENTS: List<Payment> = {
 const isOfAudit = ({ settledBy }: Payment) => settledBy === 'audit';
 
 /** Shows one payment: its verdict, actions, IPNs and timeline. */
-export const paymentPage: PageRenderer = ({ parts, id, query }) => {
+const paymentPage: PageRenderer = ({ parts, id, query }) => {
   const payment = parts.payments.require(id);
   const merchant = parts.merchants.of(payment) ?? parts.merchants.default;
   const verdict = parts.payments.verdict(payment);
@@ -332,3 +335,29 @@ function CopyAsTest({ parts, payment }: { parts: AppParts; payment: Payment }) {
     </Section>
   );
 }
+
+const PAYMENT = recordRoute('payments');
+
+export const PAYMENT_PAGES: NounPages = {
+  pages: {
+    [PLACES.payments.path]: listPage(PAYMENTS),
+    [PAYMENT]: paymentPage,
+  },
+  forms: {
+    [`${PAYMENT}/settle`]: async ({ payments }, { outcome, delivery }, id) => {
+      const input = parseInput(SettleInput, { outcome, ...(delivery && { delivery }) });
+      await payments.settle(id, { ...input, by: 'control' });
+    },
+    [`${PAYMENT}/run`]: async ({ payments, ipns, clock }, { ipn = '', attempt = '' }, id) => {
+      const payment = payments.require(id);
+      const { paymentId, nextAttemptAt, attemptCount } = ipns.require(ipn);
+      if (paymentId !== payment.id)
+        throw new GatewayError('not_found', `${ipn} is not an IPN of this payment`);
+      // A second click, for example in another tab, must not run one more attempt.
+      if (nextAttemptAt !== null && attemptCount < Number(attempt)) {
+        await clock.move({ advance: atLeast(Date.parse(nextAttemptAt) - clock.now()) });
+      }
+      return `${recordPath('payments', payment.id)}#${attemptId(ipn, Number(attempt))}`;
+    },
+  },
+};

@@ -6,24 +6,12 @@ import type { AppParts } from '../../environment.ts';
 import { serviceRoute } from '../../inject-faults.ts';
 import { KEPT_BODY_CHARACTERS } from '../../record-requests.ts';
 import { Link } from '../layout.tsx';
-import {
-  Ago,
-  BothSides,
-  FactsBox,
-  type PageRenderer,
-  recordedSides,
-  recordPage,
-  SampleInitiate,
-  Section,
-  Short,
-  Status,
-  Time,
-  WarningCount,
-  Warnings,
-} from './blocks.tsx';
+import { Ago, FactsBox, Section, Short, Status, Time, WarningCount, Warnings } from './blocks.tsx';
+import { BothSides, recordedSides, SampleInitiate } from './exchange.tsx';
 import { Form } from './forms.tsx';
-import type { List } from './list.tsx';
-import { recordPath } from './paths.ts';
+import { type List, listPage } from './list.tsx';
+import { type NounPages, type PageRenderer, recordPage } from './page.tsx';
+import { PLACES, recordPath, recordRoute } from './paths.ts';
 
 const ROUTES = ['initiate', 'checkout', 'cards', 'other'] as const;
 const METHODS = ['GET', 'POST', 'PUT'] as const;
@@ -74,12 +62,12 @@ export const REQUESTS: List<ListedRequest> = {
       backwards: (visit) => void requests.every((request) => visit(request, request.id)),
     };
   },
-  columns: ({ payments }) => [
+  columns: ({ payments }, from) => [
     [
       'Request',
       'head',
       (request) => [
-        <Short to={recordPath('requests', request.id)} text={titleOf(request)} />,
+        <Short to={recordPath('requests', request.id, from)} text={titleOf(request)} />,
         <WarningCount of={request.notes} />,
       ],
     ],
@@ -98,7 +86,7 @@ export const REQUESTS: List<ListedRequest> = {
   first: (parts) => (
     <>
       <p>To send one:</p>
-      <SampleInitiate parts={parts} merchant={parts.merchants.default} />
+      <SampleInitiate parts={parts} />
     </>
   ),
 };
@@ -116,7 +104,7 @@ function ResponseStatus({ of }: { of: RecordedRequest }) {
   return <Status of={failed ? 'failed' : 'succeeded'}>{`${of.status}${failed ? ' rejected' : ''}`}</Status>;
 }
 
-export const requestPage: PageRenderer = ({ parts, id }) => {
+const requestPage: PageRenderer = ({ parts, id, query }) => {
   const request = requireRecorded(parts, id);
   const shown = maskedRequest(request, parts);
   const { at, durationMs, paymentId, notes } = shown;
@@ -149,6 +137,7 @@ export const requestPage: PageRenderer = ({ parts, id }) => {
         />
       </Section>
     </>,
+    query,
   );
 };
 
@@ -201,7 +190,7 @@ function replayProblem(request: RecordedRequest, { dialect }: AppParts): string 
  * @returns the number of the new request in the log
  * @throws GatewayError `not_found`; `wrong_state` if the request cannot be sent again
  */
-export async function replay(parts: AppParts, id: string, callService: CallService): Promise<number> {
+async function replay(parts: AppParts, id: string, callService: CallService): Promise<number> {
   const request = requireRecorded(parts, id);
   const problem = replayProblem(request, parts);
   if (problem !== undefined) throw new GatewayError('wrong_state', problem);
@@ -211,3 +200,16 @@ export async function replay(parts: AppParts, id: string, callService: CallServi
   const { recorded } = await callService({ method, target, headers: Object.fromEntries(headers), body });
   return recorded?.id ?? request.id;
 }
+
+const REQUEST = recordRoute('requests');
+
+export const REQUEST_PAGES: NounPages = {
+  pages: {
+    [PLACES.requests.path]: listPage(REQUESTS),
+    [REQUEST]: requestPage,
+  },
+  forms: {
+    [`${REQUEST}/replay`]: async (parts, _, id, callService) =>
+      recordPath('requests', await replay(parts, id, callService)),
+  },
+};

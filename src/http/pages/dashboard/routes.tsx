@@ -8,52 +8,33 @@ import { asGatewayError, statusOf, unknownRoute } from '../../errors.ts';
 import STYLES from '../assets/dashboard.css?text';
 import SCRIPT from '../assets/live.ts?text';
 import { Link } from '../layout.tsx';
-import { FORMS } from './actions.ts';
-import { AUDIT_REPORT, auditPage } from './audit.tsx';
-import type { PageRenderer, Refusal } from './blocks.tsx';
-import { CARDS, cardPage } from './cards.tsx';
-import { clockPage } from './clock.tsx';
-import { docsPage } from './docs.tsx';
-import { faultsPage } from './faults.tsx';
+import { AUDIT_PAGES, AUDIT_REPORT } from './audit.tsx';
+import { CARD_PAGES } from './cards.tsx';
+import { CLOCK_PAGES } from './clock.tsx';
+import { DOC_PAGES } from './docs.tsx';
+import { FAULT_PAGES } from './faults.tsx';
 import { renderPage } from './frame.tsx';
-import { INBOX } from './inbox.tsx';
-import { IPNS, ipnPage } from './ipns.tsx';
-import { keysPage } from './keys.tsx';
-import { listPage } from './list.tsx';
-import { NEW_PAYMENT, newPaymentPage } from './new-payment.tsx';
-import { type FormValues, ownPage, PLACES, recordRoute, SEARCH, UI, withId } from './paths.ts';
-import { PAYMENTS, paymentPage } from './payments.tsx';
-import { REQUESTS, requestPage } from './requests.tsx';
-import { searchPage } from './search.tsx';
-import { settingsPage } from './settings.tsx';
-import { signatureCheckerPage } from './signature.tsx';
-import { WALLETS } from './wallets.tsx';
+import { INBOX_PAGES } from './inbox.tsx';
+import { IPN_PAGES } from './ipns.tsx';
+import { KEY_PAGES } from './keys.tsx';
+import { NEW_PAYMENT_PAGES } from './new-payment.tsx';
+import type { NounPages, PageRenderer, Refusal } from './page.tsx';
+import { type FormValues, ownPage, PLACES, UI, withId } from './paths.ts';
+import { PAYMENT_PAGES } from './payments.tsx';
+import { REQUEST_PAGES } from './requests.tsx';
+import { SEARCH_PAGES } from './search.tsx';
+import { SETTING_PAGES } from './settings.tsx';
+import { SIGNATURE_PAGES } from './signature.tsx';
+import { WALLET_PAGES } from './wallets.tsx';
 
 /** Whether the request comes from the script, which fetches pages again and sends forms. */
 const isScript = (c: AppContext) => c.req.header('x-gateway-sim-live') !== undefined;
 
-const PAGES: Readonly<Record<string, PageRenderer>> = {
-  [PLACES.payments.path]: listPage(PAYMENTS),
-  [PLACES.ipns.path]: listPage(IPNS),
-  [PLACES.cards.path]: listPage(CARDS),
-  [PLACES.keys.path]: keysPage,
-  [PLACES.requests.path]: listPage(REQUESTS),
-  [PLACES.audit.path]: auditPage,
-  [PLACES.wallets.path]: listPage(WALLETS),
-  [PLACES.inbox.path]: listPage(INBOX),
-  [PLACES.signature.path]: signatureCheckerPage,
-  [PLACES.faults.path]: faultsPage,
-  [PLACES.clock.path]: clockPage,
-  [PLACES.settings.path]: settingsPage,
-  [PLACES.docs.path]: docsPage,
-  [`${PLACES.docs.path}/:id{.+}`]: docsPage,
-  [NEW_PAYMENT]: newPaymentPage,
-  [SEARCH]: searchPage,
-  [recordRoute('payments')]: paymentPage,
-  [recordRoute('ipns')]: ipnPage,
-  [recordRoute('cards')]: cardPage,
-  [recordRoute('requests')]: requestPage,
-};
+const NOUNS: readonly NounPages[] = [
+  ...[PAYMENT_PAGES, NEW_PAYMENT_PAGES, IPN_PAGES, REQUEST_PAGES, CARD_PAGES, SEARCH_PAGES],
+  ...[FAULT_PAGES, CLOCK_PAGES, WALLET_PAGES, INBOX_PAGES, AUDIT_PAGES],
+  ...[SIGNATURE_PAGES, KEY_PAGES, SETTING_PAGES, DOC_PAGES],
+];
 
 /** Pages that show the secret key for copying, alone or in a sample command. */
 const SHOW_KEYS: ReadonlySet<string> = new Set([PLACES.keys.path, PLACES.cards.path]);
@@ -92,43 +73,34 @@ export function dashboard(app: App, parts: AppParts): App {
     // The form's record, and with it the page, may have been removed.
     return show(c, page, query, refusal).catch(() => show(c, missing, query, refusal));
   };
-  for (const [path, page] of Object.entries(PAGES)) {
-    pages.get(path, (c) => show(c, page, c.req.query()).catch((thrown) => refuse(c, missing, thrown)));
-  }
 
-  /** @param page shows a rejected form again */
-  const mountForm = (
-    path: string,
-    page: PageRenderer,
-    act: (c: AppContext, values: FormValues, id: string) => Promise<Response>,
-  ) =>
-    pages.post(path, async (c) => {
-      const id = c.req.param('id') ?? '';
-      let values: FormValues = {};
-      try {
-        values = await readTextFields(c);
-        return await act(c, values, id);
-      } catch (thrown) {
-        return refuse(c, page, thrown, { to: withId(path, id), values });
-      }
-    });
   const callService = serviceCaller(app);
-  for (const [path, act] of Object.entries(FORMS)) {
-    let above = path;
-    while (!PAGES[above]) above = above.slice(0, above.lastIndexOf('/'));
-    mountForm(path, PAGES[above] ?? missing, async (c, values, id) => {
-      const next = await act(parts, values, id, callService);
-      const target = basePath(parts.runtime) + (next ?? ownPage(values['from'], withId(above, id)));
-      if (!isScript(c)) return c.redirect(target, 303);
-      // The script stays on the page if the path is the same.
-      c.header('Location', target);
-      return c.body(null, 204);
-    });
+  for (const noun of NOUNS) {
+    for (const [path, page] of Object.entries(noun.pages)) {
+      pages.get(path, (c) => show(c, page, c.req.query()).catch((thrown) => refuse(c, missing, thrown)));
+    }
+    for (const [path, act] of Object.entries(noun.forms ?? {})) {
+      let above = path;
+      while (above && !noun.pages[above]) above = above.slice(0, above.lastIndexOf('/'));
+      const page = noun.pages[above] ?? missing;
+      pages.post(path, async (c) => {
+        const id = c.req.param('id') ?? '';
+        let values: FormValues = {};
+        try {
+          values = await readTextFields(c);
+          const next = await act(parts, values, id, callService);
+          if (typeof next === 'object') return await show(c, page, next);
+          const target = basePath(parts.runtime) + (next ?? ownPage(values['from'], withId(above, id)));
+          if (!isScript(c)) return c.redirect(target, 303);
+          // The script stays on the page if the path is the same.
+          c.header('Location', target);
+          return c.body(null, 204);
+        } catch (thrown) {
+          return refuse(c, page, thrown, { to: withId(path, id), values });
+        }
+      });
+    }
   }
-  // The response is the page itself, because pasted text may be too long for a URL.
-  mountForm(PLACES.signature.path, signatureCheckerPage, (c, values) =>
-    show(c, signatureCheckerPage, values),
-  );
 
   pages.get(AUDIT_REPORT, async (c) => {
     const { last } = parts.audits;

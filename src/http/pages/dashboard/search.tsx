@@ -2,10 +2,11 @@ import { setImmediate } from 'node:timers/promises';
 import type { Child } from 'hono/jsx';
 import type { AppParts } from '../../environment.ts';
 import { Link } from '../layout.tsx';
-import { type PageRenderer, Section } from './blocks.tsx';
+import { Section } from './blocks.tsx';
 import { CARDS } from './cards.tsx';
 import { IPNS } from './ipns.tsx';
 import { type List, Rows, textMatcher } from './list.tsx';
+import type { NounPages, PageRenderer } from './page.tsx';
 import { listPath, PLACES, SEARCH } from './paths.ts';
 import { PAYMENTS } from './payments.tsx';
 import { REQUESTS } from './requests.tsx';
@@ -76,3 +77,7 @@ async function found<Item extends object>(list: List<Item>, text: string, parts:
     </Section>
   );
 }
+
+export const SEARCH_PAGES: NounPages = {
+  pages: { [SEARCH]: searchPage },
+};

@@ -1,4 +1,4 @@
-import { command } from '../../../contract/error.ts';
+import { command, GatewayError } from '../../../contract/error.ts';
 import { duration } from '../../../contract/time.ts';
 import { givenAs, readValue } from '../../../options/resolve.ts';
 import { type OptionName, type OptionSpec, START_OPTIONS } from '../../../options/table.ts';
@@ -6,8 +6,9 @@ import { fidelityIn } from '../../../system/fidelity.ts';
 import { masked } from '../../../system/secret.ts';
 import type { AppParts } from '../../environment.ts';
 import { Link } from '../layout.tsx';
-import { type Column, CommandCode, FactsBox, type PageRenderer, pageAt, Section, Table } from './blocks.tsx';
+import { type Column, CommandCode, FactsBox, Section, Table } from './blocks.tsx';
 import { Field, Form } from './forms.tsx';
+import { type NounPages, type PageRenderer, pageAt } from './page.tsx';
 import { PLACES } from './paths.ts';
 
 const DEFAULT = 'default';
@@ -19,7 +20,7 @@ interface Setting {
 }
 
 /** Shows the options with their sources, and forms for the state. */
-export const settingsPage: PageRenderer = ({ parts }) => {
+const settingsPage: PageRenderer = ({ parts }) => {
   const { runtime } = parts;
   const { profile, documented, observed, chosen, changes } = fidelityIn(runtime.options);
   const facts = [
@@ -95,4 +96,26 @@ function written(value: unknown): string {
     ? value.map(written)
     : Object.entries(value).map(([name, part]) => `${name} ${written(part)}`);
   return parts.join(', ') || '–';
+}
+
+export const SETTING_PAGES: NounPages = {
+  pages: { [PLACES.settings.path]: settingsPage },
+  forms: {
+    [`${PLACES.settings.path}/reset`]: async ({ state }, { confirm }) => {
+      requireTyped('reset', confirm);
+      await state.reset();
+      return PLACES.payments.path;
+    },
+    [`${PLACES.settings.path}/import`]: async ({ state }, { confirm, state: text = '' }) => {
+      requireTyped('import', confirm);
+      await state.restore(Buffer.from(text));
+      return PLACES.payments.path;
+    },
+  },
+};
+
+/** Requires the user to type a word before an action that cannot be undone. @throws GatewayError `invalid_fields` */
+function requireTyped(word: string, typed = ''): void {
+  if (typed.trim().toLowerCase() === word) return;
+  throw new GatewayError('invalid_fields', `confirm must be the word ${word}`);
 }

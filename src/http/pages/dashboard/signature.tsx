@@ -5,13 +5,14 @@ import { ipnBodyIn, isDeliveryId } from '../../../contract/pasted-ipn.ts';
 import type { Delivery } from '../../../domain/state.ts';
 import type { Verification } from '../../../wire/dialect.ts';
 import type { AppParts } from '../../environment.ts';
-import { Difference, Facts, Languages, type PageRenderer, pageAt, Section, Warnings } from './blocks.tsx';
+import { Difference, Facts, Languages, Section, Warnings } from './blocks.tsx';
 import { Field, Form } from './forms.tsx';
 import { MerchantField } from './new-payment.tsx';
+import { type NounPages, type PageRenderer, pageAt } from './page.tsx';
 import { type FormValues, PLACES } from './paths.ts';
 
 /** Checks a pasted IPN, and shows the result on the same page. */
-export const signatureCheckerPage: PageRenderer = ({ parts, query }) => {
+const signatureCheckerPage: PageRenderer = ({ parts, query }) => {
   const content = (
     <>
       <h1>Signature checker</h1>
@@ -164,3 +165,11 @@ export function Working(props: { of: Verification; merchant: Merchant; text?: st
     />
   );
 }
+
+export const SIGNATURE_PAGES: NounPages = {
+  pages: { [PLACES.signature.path]: signatureCheckerPage },
+  forms: {
+    // Pasted text may be too long for a URL.
+    [PLACES.signature.path]: async (_, fields) => fields,
+  },
+};

@@ -10,21 +10,8 @@ import type { FullVerdict } from '../../../usecases/verdict.ts';
 import { deliveryView, maskedRequest } from '../../control/views.ts';
 import type { AppParts } from '../../environment.ts';
 import { Link } from '../layout.tsx';
-import {
-  attemptSides,
-  BothSides,
-  Code,
-  Copyable,
-  curlOf,
-  Difference,
-  Facts,
-  Languages,
-  More,
-  recordedSides,
-  Section,
-  Time,
-  Warnings,
-} from './blocks.tsx';
+import { Code, Copyable, Difference, Facts, Languages, More, Section, Time, Warnings } from './blocks.tsx';
+import { attemptSides, BothSides, curlOf, recordedSides } from './exchange.tsx';
 import { Form } from './forms.tsx';
 import { docsPath, PLACES, recordPath } from './paths.ts';
 import { Replay } from './requests.tsx';

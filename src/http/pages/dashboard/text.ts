@@ -41,6 +41,6 @@ export function capitalized(word: string): string {
 const LONGEST = 50;
 
 /** Removes the middle of a text that is too long for a list. The record's page shows the whole text. */
-export function clip(text: string, longest = LONGEST): string {
-  return text.length > longest ? `${text.slice(0, longest / 2)}…${text.slice(-longest / 2)}` : text;
+export function clip(text: string): string {
+  return text.length > LONGEST ? `${text.slice(0, LONGEST / 2)}…${text.slice(-LONGEST / 2)}` : text;
 }

@@ -1,17 +1,19 @@
 import { command } from '../../../contract/error.ts';
-import type { Wallet } from '../../../contract/wallet.ts';
+import { parseInput } from '../../../contract/input.ts';
+import { FundInput, type Wallet } from '../../../contract/wallet.ts';
 import { inGroups, shownAmount } from '../layout.tsx';
 import { CommandCode } from './blocks.tsx';
 import { Field, Form } from './forms.tsx';
-import type { List } from './list.tsx';
-import { PLACES, withId } from './paths.ts';
+import { type List, listPage } from './list.tsx';
+import type { NounPages } from './page.tsx';
+import { ownPage, PLACES, withId } from './paths.ts';
 
 export const FUND = `${PLACES.wallets.path}/:id/fund`;
 
 /** The id of a wallet's row, which is the link target after funding. */
-export const walletRow = (id: string) => `wallet-${encodeURIComponent(id)}`;
+const walletRow = (id: string) => `wallet-${encodeURIComponent(id)}`;
 
-export const WALLETS: List<Wallet> = {
+const WALLETS: List<Wallet> = {
   place: 'wallets',
   noun: 'wallet',
   intro: 'Wallets that can pay live checkouts, one for each e-mail and currency.',
@@ -51,3 +53,13 @@ function Fund({ wallet: { id, email, currency }, from }: { wallet: Wallet; from:
     </Form>
   );
 }
+
+export const WALLET_PAGES: NounPages = {
+  pages: { [PLACES.wallets.path]: listPage(WALLETS) },
+  forms: {
+    [FUND]: async ({ wallets: { fund } }, { amount = '', from }, id) => {
+      await fund(id, parseInput(FundInput, { amount: amount.trim() }).amount);
+      return `${ownPage(from, PLACES.wallets.path)}#${walletRow(id)}`;
+    },
+  },
+};

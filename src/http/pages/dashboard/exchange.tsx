@@ -1,0 +1,132 @@
+import type { Child } from 'hono/jsx';
+import { quoted, shellWord } from '../../../contract/curl.ts';
+import { withPaymentDefaults } from '../../../contract/defaults.ts';
+import { errorOf } from '../../../contract/describe-delivery.ts';
+import type { RecordedRequest } from '../../../contract/event.ts';
+import type { Attempt } from '../../../domain/state.ts';
+import type { ServiceCall } from '../../../wire/dialect.ts';
+import type { AppParts } from '../../environment.ts';
+import { Code, FoldedCode } from './blocks.tsx';
+import { capitalized, pretty } from './text.ts';
+
+/** Shows a command, ready to paste, that initiates a sandbox payment as a merchant would. */
+export function SampleInitiate({ parts }: { parts: AppParts }) {
+  const baseUrl = parts.runtime.baseUrl();
+  const values = withPaymentDefaults(
+    { identifier: 'order-1' },
+    { baseUrl, publicKey: parts.merchants.default.publicKey },
+  );
+  const call = parts.dialect.merchant.initiate('sandbox', values);
+  return <Code id="sample" text={curlOf(call, baseUrl)} what="The command that initiates a payment" />;
+}
+
+/** Returns the curl command for a service call. @param secretKey sent as the bearer token */
+export function curlOf({ path, form = {}, json }: ServiceCall, baseUrl: string, secretKey?: string): string {
+  return [
+    `curl ${shellWord(baseUrl + path)}`,
+    ...(secretKey === undefined ? [] : [`-H ${quoted(`Authorization: Bearer ${secretKey}`)}`]),
+    ...Object.entries(form).map(([name, value]) => `--data-urlencode ${quoted(`${name}=${value}`)}`),
+    ...(json ? [`-H 'Content-Type: application/json'`, `-d ${quoted(JSON.stringify(json))}`] : []),
+  ].join(' \\\n  ');
+}
+
+interface Side {
+  /** The first line, in short. */
+  line: string;
+  headers: Attempt['requestHeaders'];
+  body: string | null;
+  /** A remark for the user. */
+  note?: Child;
+}
+
+/** A response next to its request. A string says why there is no response. */
+interface Sides {
+  request: Side;
+  response: Side | string;
+}
+
+/** Maximum length of each body on a page with many bodies. */
+const SHOWN_BODY = 8_192;
+
+/**
+ * Shows a response next to its request, both readable and raw.
+ *
+ * @param props `id`: the prefix of the ids of its parts; `name`: distinguishes it from others on the page, for screen
+ *   readers; `limit`: the maximum length of a body
+ */
+export function BothSides(props: Sides & { id: string; name: string; curl?: string; limit?: number }) {
+  const { id, name, request, response, curl, limit = SHOWN_BODY } = props;
+  return (
+    <div class="sides">
+      <div class="side">
+        <h3>Response</h3>
+        {typeof response === 'string' ? (
+          <p class="warning">{response}</p>
+        ) : (
+          <OneSide side={response} id={`${id}-response`} what={`response ${name}`} limit={limit} />
+        )}
+      </div>
+      <div class="side">
+        <h3>Request</h3>
+        <OneSide side={request} id={`${id}-request`} what={`request ${name}`} limit={limit} />
+        {curl !== undefined && (
+          <FoldedCode
+            id={`${id}-curl`}
+            title="Copy as curl"
+            code={`${id}-curl-text`}
+            text={curl}
+            what={`The curl command: request ${name}`}
+          />
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** The body alone can be copied if the page has all of it. */
+function OneSide(props: { side: Side; id: string; what: string; limit: number }) {
+  const { side, id, what, limit } = props;
+  const { line, headers, body, note } = side;
+  const cut = (text: string) => (text.length <= limit ? text : `${text.slice(0, limit)}…`);
+  const isWhole = body !== null && body.length <= limit;
+  const raw = (
+    <>
+      {[line, ...headers.map(([name, value]) => `${name}: ${value}`)].join('\n')}
+      {'\n\n'}
+      <span id={`${id}-body`}>{cut(body ?? '')}</span>
+    </>
+  );
+  return (
+    <>
+      <Code
+        text={body ? `${line}\n${cut(pretty(body))}` : line}
+        what={capitalized(what)}
+        copies={isWhole ? `${id}-body` : undefined}
+        wraps
+      />
+      {note && <p class="soft">{note}</p>}
+      {(body !== null || headers.length > 0) && (
+        <FoldedCode id={id} title={`Raw ${what}`} text={raw} what={`Raw ${what}`} />
+      )}
+    </>
+  );
+}
+
+export function recordedSides(recorded: RecordedRequest): { request: Side; response: Side } {
+  const { method, target, requestHeaders, requestBody, status, responseBody } = recorded;
+  return {
+    request: { line: `${method} ${target}`, headers: Object.entries(requestHeaders), body: requestBody },
+    response: { line: String(status), headers: [], body: responseBody },
+  };
+}
+
+export function attemptSides(attempt: Omit<Attempt, 'deliveryId'>): Sides {
+  const { url, requestHeaders, requestBody, responseStatus, responseHeaders, responseBody } = attempt;
+  return {
+    request: { line: `POST ${url}`, headers: requestHeaders, body: requestBody },
+    response:
+      responseStatus === null
+        ? (errorOf(attempt) ?? 'no response')
+        : { line: String(responseStatus), headers: responseHeaders, body: responseBody ?? '' },
+  };
+}

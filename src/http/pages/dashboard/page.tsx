@@ -1,0 +1,118 @@
+import { type Child, createContext } from 'hono/jsx';
+import { type GatewayError, type HintStyle, PLAIN } from '../../../contract/error.ts';
+import type { CallService } from '../../call-service.ts';
+import type { AppParts } from '../../environment.ts';
+import { Link } from '../layout.tsx';
+import { type FormValues, listPath, PLACES, type Place, type RecordPlace, recordPath } from './paths.ts';
+
+export interface Page {
+  /** Null for a page outside the navigation. */
+  place: Place | null;
+  path: string;
+  title: string;
+  content: Child;
+  /** Whether the content stays the same after events. */
+  isStill?: boolean;
+  /** The search text. */
+  query?: string;
+}
+
+/** The error in a request. A rejected form is shown again with its values. */
+export interface Refusal {
+  error: GatewayError;
+  /** The path of the form. */
+  to?: string;
+  values?: FormValues;
+}
+
+/** The context that every component of a page can read. */
+interface PageFacts {
+  /** How to write commands. */
+  style: HintStyle;
+  /** The emulator's time, in milliseconds since 1970. */
+  now: number;
+  refusal?: Refusal | undefined;
+}
+export const PageContext = createContext<PageFacts>({ style: PLAIN, now: 0 });
+
+/**
+ * @param request `id`: the record in the path
+ * @throws GatewayError `not_found` for a record that does not exist
+ */
+export type PageRenderer = (request: {
+  parts: AppParts;
+  query: FormValues;
+  id: string;
+}) => Page | Promise<Page>;
+
+/**
+ * Handles a submitted form.
+ *
+ * @param id the record in the path
+ * @returns the path to redirect to; undefined for the page that the form names in `from`, or the page above the form;
+ *   or values with which the response shows the page above
+ */
+type FormAction = (
+  parts: AppParts,
+  fields: FormValues,
+  id: string,
+  callService: CallService,
+) => Promise<string | undefined | FormValues>;
+
+/** The pages of one noun, and its forms, by the path that they post to. */
+export interface NounPages {
+  pages: Readonly<Record<string, PageRenderer>>;
+  /** The page above a form's path shows it again if it is rejected. */
+  forms?: Readonly<Record<string, FormAction>>;
+}
+
+export function pageAt(place: Place, content: Child): Page {
+  const { name: title, path } = PLACES[place];
+  return { place, path, title, content };
+}
+
+interface HeadingProps {
+  title: string;
+  /** An amount that matters more than the other facts. */
+  sum?: string;
+  status?: Child;
+}
+
+export function Heading({ title, sum, status, list }: HeadingProps & { list: string }) {
+  return (
+    <div class="heading">
+      <h1>{title}</h1>
+      {sum !== undefined && <span class="sum">{sum}</span>}
+      {status}
+      <Link class="back" href={list}>
+        Back to the {list.includes('?') && 'filtered '}list
+      </Link>
+    </div>
+  );
+}
+
+/**
+ * Builds a record's page: its heading, a link back to the list, and its sections.
+ *
+ * @param query the list's filter
+ */
+export function recordPage(
+  place: RecordPlace,
+  id: string | number,
+  heading: HeadingProps,
+  sections: Child,
+  query: FormValues,
+): Page {
+  const list = listPath(place, query);
+  const content = [<Heading {...heading} list={list} />, sections];
+  return { place, path: recordPath(place, id, list), title: heading.title, content };
+}
+
+/** Forms that differ only in their last part. */
+export function byName<Name extends string>(
+  page: string,
+  names: readonly Name[],
+  act: (name: Name) => FormAction,
+) {
+  return Object.fromEntries(names.map((name) => [`${page}/${name}`, act(name)]));
+}
