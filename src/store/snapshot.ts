@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { nearestName } from '../contract/error.ts';
 import { COLLECTION_NAMES, type CollectionName, type Records } from '../contract/state.ts';
 import type { Change, State } from '../domain/state.ts';
@@ -21,6 +22,11 @@ function snapshotOf(recordsOf: (name: CollectionName) => readonly unknown[]): Sn
 /** A state as plain records. */
 export function wholeState(state: State): Snapshot {
   return snapshotOf((name) => [...state[name].values()]);
+}
+
+/** Whether a snapshot has the same records as a state, in the same order. */
+export function isSame(state: State, snapshot: Snapshot): boolean {
+  return COLLECTION_NAMES.every((name) => isDeepStrictEqual([...state[name].values()], snapshot[name]));
 }
 
 /** The current state, to be written while the state itself continues to change. Call `thaw` afterwards. */

@@ -327,6 +327,18 @@ describe('a journal', () => {
     expect((await reopened(copy)).ids).toEqual(['old']);
   });
 
+  it('with only changes that a replaced db.json contains accepts that file', async () => {
+    const folder = await killed('a');
+    const later = await copyOfFiles(folder);
+    await reopened(later);
+    await writeFile(dbOf(folder), JSON.stringify(JSON.parse(await readFile(dbOf(later), 'utf8')), null, 4));
+    expect(await reopened(folder)).toEqual({
+      ids: ['a'],
+      notices: [`${dbOf(folder)} was changed after gateway-sim wrote it: using the changed file`],
+    });
+    expect(await reopened(folder)).toEqual({ ids: ['a'], notices: [] });
+  });
+
   it('without later changes accepts an edited db.json, and reports it once', async () => {
     const folder = await temporaryFolder();
     await (await openStore(folder)).close();
