@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { nearestName } from '../contract/error.ts';
 import { COLLECTION_NAMES, type CollectionName, type Records } from '../contract/state.ts';
 import type { Change, State } from '../domain/state.ts';
@@ -26,7 +25,9 @@ export function wholeState(state: State): Snapshot {
 
 /** Whether a snapshot has the same records as a state, in the same order. */
 export function isSame(state: State, snapshot: Snapshot): boolean {
-  return COLLECTION_NAMES.every((name) => isDeepStrictEqual([...state[name].values()], snapshot[name]));
+  return COLLECTION_NAMES.every((name) => {
+    return JSON.stringify([...state[name].values()]) === JSON.stringify(snapshot[name]);
+  });
 }
 
 /** The current state, to be written while the state itself continues to change. Call `thaw` afterwards. */
