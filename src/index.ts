@@ -207,8 +207,8 @@ const NOT_THERE = hint`Start one with: ${command('start')}. Or pass its address 
 /** The same error with the library's option names in its hint. @param instead a hint that replaces its own */
 function inOptionNames(error: unknown, instead?: Hint): unknown {
   if (!(error instanceof GatewayError)) return error;
-  const { code, message, problems, problemCount, hint: advice = [], cause } = error;
-  const named = (instead ?? advice).map((part) =>
+  const { code, message, problems, problemCount, hint: fix = [], cause } = error;
+  const named = (instead ?? fix).map((part) =>
     typeof part !== 'string' && 'option' in part ? STYLE.option(part) : part,
   );
   return new GatewayError(code, message, {

@@ -79,7 +79,7 @@ export interface Command<
   /** Whether the command changes the emulator, and therefore never falls back to the default address. */
   neverGuess?: true;
   /** Shown after a usage error. */
-  advice?: Hint;
+  fix?: Hint;
   /** Whether an argument may start with a dash. The server explains the error. */
   allowUnknown?: true;
   /** Returns the result to print, or the exit code of the program that it ran. */
@@ -214,8 +214,8 @@ export function named(
   };
 }
 
-function assignment(written: string, advice: string): [name: string, value: string] {
+function assignment(written: string, fix: string): [name: string, value: string] {
   const [, name, value] = /^([^=]+)=(.*)$/s.exec(written) ?? [];
   if (name !== undefined && value !== undefined) return [name, value];
-  throw new InvalidArgumentError(advice);
+  throw new InvalidArgumentError(fix);
 }

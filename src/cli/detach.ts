@@ -170,8 +170,8 @@ export function parentProcess() {
     },
     failed: (thrown: unknown) => {
       if (!(thrown instanceof GatewayError)) return send({ failure: { message: String(thrown) } });
-      const { code, message, problems, hint: advice } = thrown;
-      return send({ failure: { code, message, problems, ...(advice && { hint: advice }) } });
+      const { code, message, problems, hint: fix } = thrown;
+      return send({ failure: { code, message, problems, ...(fix && { hint: fix }) } });
     },
   };
 }

@@ -235,7 +235,7 @@ function deliveryLines(
   const next = nextAttemptAt === null ? state : `next attempt at ${clockTime(nextAttemptAt)}`;
   lines.push(`${note ?? error}${response}; ${next}`);
   const isFirstFailure = attempts.filter((attempt) => attempt.error !== null).length === 1;
-  if (isFirstFailure) lines.push(...whatToDo(delivery).map((advice) => renderHint(advice, style)));
+  if (isFirstFailure) lines.push(...whatToDo(delivery).map((fix) => renderHint(fix, style)));
   return lines;
 }
 

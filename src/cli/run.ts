@@ -302,7 +302,7 @@ function offer(
   declared: Command,
   { isInGroup, invocation }: { isInGroup: boolean; invocation: string },
 ): Commander {
-  const { args = [], choices, fields = {}, options = {}, summary, about, usage, advice } = declared;
+  const { args = [], choices, fields = {}, options = {}, summary, about, usage, fix } = declared;
   const isDefault = isInGroup && isDefaultCommand(name, args);
   const command = parent.command(name, { isDefault }).description(summary);
   for (const arg of args) command.argument(arg);
@@ -315,8 +315,8 @@ function offer(
   for (const [key, option] of Object.entries({ ...fields, ...options }))
     command.addOption(optionOf(key, option));
   const fullName = isInGroup ? `${parent.name()} ${name}` : name;
-  const help = advice
-    ? renderHint(advice, hintStyle(invocation))
+  const help = fix
+    ? renderHint(fix, hintStyle(invocation))
     : `For help, run: ${invocation} ${fullName} --help`;
   command.showHelpAfterError(`  ${help}`);
   if (about) command.addHelpText('after', () => `\n${flowed(about, command)}`);

@@ -21,7 +21,7 @@ const TRUST_BY = 'set NODE_EXTRA_CA_CERTS or --ipn-ca to the certificate file of
 /**
  * Why an attempt failed.
  *
- * @param trustBy the advice for an untrusted certificate
+ * @param trustBy the fix for an untrusted certificate
  */
 export function describeFailure(failure: AttemptFailure, attempt: AttemptSides, trustBy = TRUST_BY): string {
   const { url } = attempt;

@@ -55,8 +55,8 @@ export function unknownRoute(
   const known = routes.map((route) => route.path).filter((one) => (firstPart(one) === prefix) === isSandbox);
   const nearest = incomplete?.path ?? nearestName(path, new Set(known));
   const allowed = methodsOf(routes.filter((route) => route.path === nearest)).join('/');
-  const advice = nearest ? `; the nearest route is ${allowed} ${nearest}` : '';
-  return new GatewayError('not_found', `there is no route ${method} ${path.slice(0, 200)}${advice}`);
+  const fix = nearest ? `; the nearest route is ${allowed} ${nearest}` : '';
+  return new GatewayError('not_found', `there is no route ${method} ${path.slice(0, 200)}${fix}`);
 }
 
 const firstPart = (path: string): string => path.split('/', 2)[1] ?? '';

@@ -203,17 +203,17 @@ function bind(server: Server, port: number, host: string): Promise<number> {
 function bindError(error: NodeJS.ErrnoException, port: number, host: string): GatewayError {
   const { code, message } = error;
   if (code === 'EADDRINUSE') {
-    const advice = hint`Use any free port with ${option('port', '0')}, or choose one with ${option('port')}.`;
+    const fix = hint`Use any free port with ${option('port', '0')}, or choose one with ${option('port')}.`;
     const text = `port ${port} on ${host} is in use by another process`;
-    return new GatewayError('port_in_use', text, { hint: advice, cause: error });
+    return new GatewayError('port_in_use', text, { hint: fix, cause: error });
   }
   if (code === 'EACCES') {
-    const advice = hint`Choose a port above 1023 with ${option('port')}.`;
+    const fix = hint`Choose a port above 1023 with ${option('port')}.`;
     const text = `port ${port} on ${host} requires more permissions`;
-    return new GatewayError('port_in_use', text, { hint: advice, cause: error });
+    return new GatewayError('port_in_use', text, { hint: fix, cause: error });
   }
-  const advice = hint`Specify an address of this machine with ${option('host')}.`;
-  return usage(`cannot listen on ${host}: ${message}`, { hint: advice, cause: error });
+  const fix = hint`Specify an address of this machine with ${option('host')}.`;
+  return usage(`cannot listen on ${host}: ${message}`, { hint: fix, cause: error });
 }
 
 /** Answers a request that Node's parser rejected, then closes the connection. */

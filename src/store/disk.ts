@@ -377,7 +377,7 @@ async function newJournal(
     }
     return journal ?? (await create(file.sha256));
   } catch (error) {
-    const advice = hint`Free disk space, choose another folder with ${option('dataDir')}, or use ${option('inMemory')}.`;
-    throw unwritable(isNew || end.changes ? paths.db : paths.journal, error, advice);
+    const fix = hint`Free disk space, choose another folder with ${option('dataDir')}, or use ${option('inMemory')}.`;
+    throw unwritable(isNew || end.changes ? paths.db : paths.journal, error, fix);
   }
 }

@@ -165,9 +165,9 @@ export function reason(error: unknown): string {
   return (code && REASONS[code]) ?? message;
 }
 
-export function unwritable(what: string, cause: unknown, advice?: Hint): GatewayError {
+export function unwritable(what: string, cause: unknown, fix?: Hint): GatewayError {
   return new GatewayError('storage_failed', `${what} cannot be written: ${reason(cause)}`, {
-    ...(advice && { hint: advice }),
+    ...(fix && { hint: fix }),
     cause,
   });
 }
@@ -178,8 +178,8 @@ export async function onFolder<Result>(folder: string, work: () => Promise<Resul
     return await work();
   } catch (error) {
     if (typeof (error as NodeJS.ErrnoException).syscall !== 'string') throw error;
-    const advice = hint`Choose another one with ${option('dataDir')}, or use ${option('inMemory')}.`;
-    throw unwritable(`the data folder ${folder}`, error, advice);
+    const fix = hint`Choose another one with ${option('dataDir')}, or use ${option('inMemory')}.`;
+    throw unwritable(`the data folder ${folder}`, error, fix);
   }
 }
 
@@ -194,8 +194,8 @@ export function replaced(path: string): GatewayError {
 
 /** The error for a state that cannot be read. By default, its hint is to restore a copy or start over. */
 export function damaged(problem: string, details: ErrorDetails = {}): GatewayError {
-  const advice = hint`Restore a good copy, or start over with: ${command('state reset')} (or another ${option('dataDir')}).`;
-  return new GatewayError('state_damaged', problem, { hint: advice, ...details });
+  const fix = hint`Restore a good copy, or start over with: ${command('state reset')} (or another ${option('dataDir')}).`;
+  return new GatewayError('state_damaged', problem, { hint: fix, ...details });
 }
 
 /** Removes a file if it exists. Node's `rm` makes three system calls, and loading it takes a millisecond of a start. */

@@ -8,9 +8,9 @@ export const docs = defineCommand({
   args: ['[topic]'],
   summary: 'list the documentation topics, or print one page',
   examples: ['docs', 'docs ci'],
-  run: async ({ args: [asked] }) => {
+  run: async ({ args: [requested] }) => {
     const pages = await docPages();
-    if (asked === undefined) {
+    if (requested === undefined) {
       const topics = pages.map(({ topic, title }) => ({ topic, title }));
       return {
         json: { data: topics },
@@ -18,13 +18,13 @@ export const docs = defineCommand({
         notices: [hint`Print a page with: ${command('docs', '<topic>')}`],
       };
     }
-    const page = pages.find(({ topic }) => topic === basename(asked, '.md').toLowerCase());
+    const page = pages.find(({ topic }) => topic === basename(requested, '.md').toLowerCase());
     if (page) {
       const { topic, title, text } = page;
       return { json: { topic, title, text }, text: text.trimEnd() };
     }
     const topics = pages.map(({ topic }) => topic);
-    throw new GatewayError('not_found', `there is no page "${asked}"${didYouMean(asked, topics)}`, {
+    throw new GatewayError('not_found', `there is no page "${requested}"${didYouMean(requested, topics)}`, {
       hint: hint`List the pages with: ${command('docs')}`,
     });
   },

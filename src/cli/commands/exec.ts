@@ -52,7 +52,7 @@ export const exec = defineCommand({
     waitLimit: duration('time limit for --wait-for; exits with code 4 when reached (default: 60s)'),
     artifacts: text('folder', 'write events, state, IPNs (HAR) and audit reports to this folder'),
   },
-  advice: hint`Options of the command go after --, such as: ${command('exec', '--', 'npm', 'test', '--coverage')}`,
+  fix: hint`Options of the command go after --, such as: ${command('exec', '--', 'npm', 'test', '--coverage')}`,
   about: ABOUT,
   examples: [
     'exec -- npm test',
