@@ -21,8 +21,7 @@ export function urlProblem(text: string): string | undefined {
     return `must have at most ${MAX_URL_LENGTH} characters (got ${characters(text)})`;
   }
   if (PLAIN_URL.test(text)) return undefined;
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern searches for control characters
-  if (/[\s\u0000-\u001f\u007f-\u009f]/.test(text)) return 'must not contain spaces or control characters';
+  if (/[\s\p{Cc}]/u.test(text)) return 'must not contain spaces or control characters';
   if (!/^https?:\/\/[^/?#]/i.test(text) || !URL.canParse(text)) {
     return `must be an absolute http or https address, such as http://localhost:3000/ipn (got "${shorten(text)}")`;
   }

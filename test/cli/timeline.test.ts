@@ -91,10 +91,8 @@ describe('a delivery as a curl command', () => {
     ...['-n \0 %s %% \\047 \\n\n\n', '\u0007'.repeat(9), '\r\n\u00077', '--\u0007'],
   ])('passes %j unchanged in every shell, without terminal control characters', (body) => {
     const command = curlCommand(delivery({ body }));
-    expect([command, command]).toEqual([
-      expect.not.stringMatching(OBEYED_BY_TERMINALS.source),
-      expect.not.stringContaining("$'"),
-    ]);
+    expect(command.search(OBEYED_BY_TERMINALS)).toBe(-1);
+    expect(command).not.toContain("$'");
     for (const shell of SHELLS) expect([shell, words(command, shell).at(-1)]).toEqual([shell, body]);
   });
 
@@ -102,7 +100,7 @@ describe('a delivery as a curl command', () => {
     const url = 'http://localhost/\u202e$(touch PWNED)';
     const value = "\u0085it's `id`\u0007";
     const command = curlRequest({ url, headers: [['X-A', value]], body: '\u0007' });
-    expect(command).not.toMatch(OBEYED_BY_TERMINALS.source);
+    expect(command.search(OBEYED_BY_TERMINALS)).toBe(-1);
     for (const shell of SHELLS) {
       expect(words(command, shell)).toEqual([url, '-H', `X-A: ${value}`, '--data-binary', '@-', '\u0007']);
     }
