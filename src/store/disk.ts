@@ -20,11 +20,31 @@ import { SnapshotFile } from './snapshot-file.ts';
 /** A state with at most this many records gets a snapshot a second after its last change: people open the file. */
 const SMALL_STATE = 5_000;
 const SNAPSHOT_DELAY_MS = 1_000;
-/** Below this length of the journal, a new snapshot of a large state is not worthwhile. */
+/** With fewer outdated bytes, a new snapshot of a large state is not worthwhile. */
 const MIN_BYTES = 8 * 2 ** 20;
 
-const countOf = (change: StoredChange) =>
-  COLLECTION_NAMES.reduce((sum, name) => sum + (change[name]?.length ?? 0), 0);
+const sum = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0);
+
+/**
+ * How many bytes on disk a change outdates. A record that is replaced counts like the new one, a removed one like the
+ * average of all.
+ *
+ * @param bytes the length of its line
+ * @param before the number of records before it
+ * @param after the number of records after it
+ * @param total the length of both files before it
+ */
+function outdatedBy(
+  change: StoredChange,
+  { bytes, before, after, total }: { bytes: number; before: number; after: number; total: number },
+): number {
+  const records = sum(COLLECTION_NAMES.map((name) => change[name]?.length ?? 0));
+  const removed = sum(Object.values(change.removed ?? {}).map((ids) => ids.length));
+  const replaced = records + before - after - removed;
+  // The line of a removal itself is out of date, too.
+  const share = records ? replaced / records : 1;
+  return bytes * share + (total * removed) / Math.max(before, 1);
+}
 
 const NO_JOURNAL = { dbs: [], end: { bytes: 0, last: 0, changes: 0 }, isCut: false, tornBytes: 0 };
 
@@ -42,12 +62,14 @@ export async function readFolder({ folder, currencies = [] }: Pick<StoreFiles, '
   let state = new State();
   state.load(low.data);
   assertUniqueIds(state, low.data, paths.db);
-  /** The number of all records in both files, including outdated ones. */
-  let records = state.size;
-  const journal = await readJournal(paths.journal, ({ reset, ...change }) => {
-    if (reset) state = new State();
+  let read = 0;
+  let outdated = 0;
+  const journal = await readJournal(paths.journal, (change, bytes) => {
+    const before = state.size;
+    if (change.reset) state = new State();
     state.load(change);
-    records += countOf(change);
+    outdated += outdatedBy(change, { bytes, before, after: state.size, total: file.size + read });
+    read += bytes;
   });
   const { dbs, end, isCut, tornBytes } = journal ?? NO_JOURNAL;
   const isOurs = dbs.some((db) => db === file.sha256);
@@ -73,7 +95,7 @@ export async function readFolder({ folder, currencies = [] }: Pick<StoreFiles, '
   return {
     state: file.sha256 === undefined ? null : state,
     notices,
-    files: { paths, file, end, isCut, isOurs, records },
+    files: { paths, file, end, isCut, isOurs, outdated },
   };
 }
 
@@ -118,8 +140,8 @@ export class Disk {
   readonly #warn: (text: string) => void;
   /** The last warning, since a change and a snapshot can fail for the same reason. */
   #warned: string | undefined;
-  /** The number of records in both files, including outdated ones. */
-  #records: number;
+  /** How many bytes of both files are out of date. */
+  #outdated: number;
   #timer: NodeJS.Timeout | undefined;
   #snapshotting: Promise<void> | undefined;
   #closed = false;
@@ -133,13 +155,13 @@ export class Disk {
   isLost = false;
 
   private constructor(
-    { file, isOurs, records }: FoundFiles,
+    { file, isOurs, outdated }: FoundFiles,
     journal: Journal,
     { warn = () => {} }: StoreFiles,
     stateOf: () => State,
   ) {
     this.#file = file;
-    this.#records = isOurs ? records : stateOf().size;
+    this.#outdated = isOurs ? outdated : 0;
     this.#journal = journal;
     this.#warn = warn;
     this.#stateOf = stateOf;
@@ -168,8 +190,10 @@ export class Disk {
   write(change: StoredChange, apply: () => Undo, stored: () => void): Promise<void> {
     // Serialize first: a change that is too large to write must not be applied.
     const text = changeText(change);
+    const before = this.#stateOf().size;
     const undo = apply();
-    this.#records += countOf(change);
+    const after = this.#stateOf().size;
+    this.#outdated += outdatedBy(change, { bytes: text.length, before, after, total: this.#bytes });
     return new Promise((resolve, reject) => {
       const settle = () => {
         stored();
@@ -214,6 +238,11 @@ export class Disk {
       this.#report((error as Error).message);
     }
     await this.#journal.close();
+  }
+
+  /** The length of both files. */
+  get #bytes(): number {
+    return this.#file.size + this.#journal.end.bytes;
   }
 
   #report(text: string): void {
@@ -290,11 +319,9 @@ export class Disk {
 
   #planSnapshot(): void {
     if (this.#closed || this.#snapshotting || !this.#journal.end.changes) return;
-    const { size } = this.#stateOf();
-    // Most records on disk were replaced or removed. A journal with only new records is as good as a snapshot, however
-    // long it is.
-    const isOutdated = this.#journal.end.bytes > MIN_BYTES && this.#records > 2 * size;
-    if (!isOutdated && size <= SMALL_STATE) {
+    // A journal with only new records is as good as a snapshot, however long it is.
+    const isOutdated = this.#outdated > Math.max(MIN_BYTES, this.#bytes / 2);
+    if (!isOutdated && this.#stateOf().size <= SMALL_STATE) {
       if (this.#timer) this.#timer.refresh();
       else this.#timer = setTimeout(() => this.#startSnapshot(), SNAPSHOT_DELAY_MS).unref();
       return;
@@ -330,9 +357,8 @@ export class Disk {
     const failure = this.#failure;
     journal.assertOurs();
     const { since, image, thaw } = await this.#between(() => {
-      const state = this.#stateOf();
-      this.#records = state.size;
-      return { since: journal.end, ...snapshotView(state) };
+      this.#outdated = 0;
+      return { since: journal.end, ...snapshotView(this.#stateOf()) };
     });
     let db = '';
     try {

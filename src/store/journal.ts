@@ -88,13 +88,13 @@ export interface End {
 /**
  * Reads a journal.
  *
- * @param onChange called with each change
+ * @param onChange called with each change and the length of its line
  * @returns undefined if the file does not exist; `dbs`: the hash of each db.json that the changes may belong to, none for
  *   a journal of format 1 or without lines; `end`: the end of the complete lines; `isCut`: whether the last one has no
  *   newline
  * @throws GatewayError `state_damaged`
  */
-export function readJournal(path: string, onChange: (change: StoredChange) => void) {
+export function readJournal(path: string, onChange: (change: StoredChange, bytes: number) => void) {
   return readIfThere(path, async (file) => {
     // A kill can happen before or after one db.json replaces the other. Changes that the new one already includes are
     // harmless, because each line has whole records.
@@ -103,15 +103,15 @@ export function readJournal(path: string, onChange: (change: StoredChange) => vo
     let count = 0;
     const isFirst = (line: Buffer) =>
       count === 0 && line.toString('latin1', 0, BEGINNING.length) === BEGINNING;
-    const change = (json: unknown, source: string) => {
-      end.changes++;
-      onChange(parseChange(json, source));
-    };
     const push = (line: Buffer) => {
+      const change = (json: unknown) => {
+        end.changes++;
+        onChange(parseChange(json, source), line.length);
+      };
       const begins = isFirst(line);
       const source = `${path} line ${++count}`;
       end.bytes += line.length + 1;
-      if (!begins && !dbs.length) return change(parseJson(textOf(line), source), source);
+      if (!begins && !dbs.length) return change(parseJson(textOf(line), source));
       const json = unsealed(line, source);
       if (begins) {
         const { journal, db, after } = json;
@@ -125,7 +125,7 @@ export function readJournal(path: string, onChange: (change: StoredChange) => vo
       if (number !== ++end.last)
         throw damaged(`${source} is damaged: expected number ${end.last}, got ${number}`);
       if (isRecord(snapshot) && typeof snapshot['db'] === 'string') dbs.push(snapshot['db']);
-      else change(json, source);
+      else change(json);
     };
     const lines = new LineSplitter(push);
     for await (const chunk of chunksOf(file)) lines.push(chunk);

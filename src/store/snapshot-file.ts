@@ -114,8 +114,8 @@ const WHOLE_BYTES = 2 ** 28;
  */
 export async function readSnapshotFile(path: string, options: { chunkBytes?: number } = {}) {
   const hash = createHash('sha256');
+  let size = 0;
   const read = async (file: FileHandle) => {
-    let size = 0;
     const lines = new SnapshotLines();
     const splitter = new LineSplitter((line) => lines.push(line));
     for await (const chunk of chunksOf(file, options)) {
@@ -132,7 +132,7 @@ export async function readSnapshotFile(path: string, options: { chunkBytes?: num
   };
   const json = await readIfThere(path, read, { follows: true });
   if (json === undefined) return null;
-  return { snapshot: parseSnapshot(json, path), sha256: hash.digest('hex') };
+  return { snapshot: parseSnapshot(json, path), sha256: hash.digest('hex'), size };
 }
 
 /** How a snapshot is written. */
@@ -148,6 +148,8 @@ export class SnapshotFile {
   readonly #path: string;
   /** The hash of the file when it was last read or written; undefined if it does not exist. */
   sha256: string | undefined;
+  /** Its length in bytes at that time; 0 if it does not exist. */
+  size = 0;
   /** The file's stamp after the last read or write. */
   #stamp: string | undefined;
 
@@ -168,6 +170,7 @@ export class SnapshotFile {
     const read = await readSnapshotFile(this.#path);
     if (!read) return null;
     this.sha256 = read.sha256;
+    this.size = read.size;
     this.#stamp = stamp;
     return read.snapshot;
   }
@@ -180,6 +183,7 @@ export class SnapshotFile {
   async #write(image: SnapshotImage, { announce = async () => {}, isSynced = true }: Writing): Promise<void> {
     const hash = createHash('sha256');
     let sha256 = '';
+    let size = 0;
     let stamp = '';
     const file = await replaceFile(
       this.#path,
@@ -187,6 +191,7 @@ export class SnapshotFile {
         for (const text of snapshotText(image)) {
           const slice = Buffer.from(text);
           hash.update(slice);
+          size += slice.length;
           await file.appendFile(slice);
         }
         sha256 = hash.digest('hex');
@@ -214,6 +219,7 @@ export class SnapshotFile {
     // Before anything relies on the new file.
     if (isSynced) await syncFolder(this.#path);
     this.sha256 = sha256;
+    this.size = size;
     this.#stamp = stamp;
   }
 }

@@ -26,7 +26,11 @@ export function wholeState(state: State): Snapshot {
 /** Whether a snapshot has the same records as a state, in the same order. */
 export function isSame(state: State, snapshot: Snapshot): boolean {
   return COLLECTION_NAMES.every((name) => {
-    return JSON.stringify([...state[name].values()]) === JSON.stringify(snapshot[name]);
+    const records = snapshot[name];
+    // One record at a time: a large collection does not fit into one string.
+    const isEqual = (record: object, index: number) =>
+      JSON.stringify(record) === JSON.stringify(records[index]);
+    return state[name].size === records.length && [...state[name].values()].every(isEqual);
   });
 }
 

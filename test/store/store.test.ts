@@ -282,18 +282,25 @@ describe('the files of a store', () => {
     expect(await readFile(dbOf(folder), 'utf8')).toContain('"last"');
   });
 
-  it('get a snapshot immediately if most of their records are outdated, and the next one after a delay', async () => {
+  it('get a snapshot immediately if most of their data is outdated, and the next one after a delay', async () => {
     useFakeTimeouts();
     const { store } = await fresh();
-    const { size } = store.state;
-    const large = { wallets: [wallet({ holder: 'x'.repeat(2 ** 21) })] };
-    for (let count = 0; count < size; count++) await store.commit(() => ({ change: large, result: null }));
-    expect(vi.getTimerCount()).toBe(1);
+    const large = { wallets: [wallet({ holder: 'x'.repeat(9 * 2 ** 20) })] };
     await store.commit(() => ({ change: large, result: null }));
     expect(vi.getTimerCount()).toBe(0);
-    // The first one may be in the snapshot.
-    for (const id of ['small', 'later']) await store.commit(put(id));
+    await store.commit(() => ({ change: large, result: null }));
+    await store.commit(put('small'));
     await expect.poll(() => vi.getTimerCount()).toBe(1);
+  });
+
+  it('get a snapshot if a few large records of a large state are replaced again and again', async () => {
+    const { folder, store } = await fresh();
+    const many = Array.from({ length: 6_000 }, (_, index) => wallet({ id: `small-${index}` }));
+    await store.commit(() => ({ change: { wallets: many }, result: null }));
+    const holder = 'x'.repeat(2 ** 20);
+    for (let count = 0; count < 12; count++)
+      await store.commit(put('large', { holder: `${holder}${count}` }));
+    await expect.poll(() => changesIn(folder)).toBeLessThan(12);
   });
 
   it('get no snapshot while a large state only grows, but do once it has mostly changed', async () => {
