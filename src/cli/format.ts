@@ -3,6 +3,7 @@ import type { Attempt, Delivery } from '../contract/delivery.ts';
 import { outcomeOf } from '../contract/describe-delivery.ts';
 import { command, type Hint, hint, renderHint } from '../contract/error.ts';
 import type { SimEvent } from '../contract/event.ts';
+import { LISTENED } from '../contract/pasted-ipn.ts';
 import type { TimelineEntry } from '../contract/payment.ts';
 import { REDIRECT_WAIT_MS } from '../contract/time.ts';
 import type { Verdict } from '../contract/verdict.ts';
@@ -125,7 +126,7 @@ export function timelineText(timeline: readonly TimelineEntry[]): string {
 export function verificationText(verification: Verification): string {
   const { valid, reasons, fix, identifier, amount, status, expected } = verification;
   return [
-    valid ? 'valid' : 'not valid',
+    valid ? LISTENED.valid : LISTENED.invalid,
     ...reasons.map((reason) => `  ${onOneLine(reason)}`),
     ...(fix === null ? [] : [`  Fix: ${fix}`]),
     ...(identifier === null

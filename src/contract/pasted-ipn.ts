@@ -8,7 +8,25 @@ export const isDeliveryId = (text: string): boolean => /^ipn_\w+$/.test(text.tri
 /** The body of the last IPN in a pasted text; the text itself if it is only a body. */
 export function ipnBodyIn(pasted: string): string {
   const text = withoutEnd(pasted.replace(/^[\r\n]+/, ''));
-  return curl(text) ?? prettyForm(text) ?? httpRequest(text) ?? lastBody(text) ?? text;
+  for (const read of [listened, recorded, httpRequest, curl, prettyForm]) {
+    const body = read(text);
+    if (body !== undefined) return body;
+  }
+  return text;
+}
+
+/** The marks around a body in the output of `ipn listen`. */
+export const LISTENED = { arrow: '-->', valid: 'valid', invalid: 'not valid' } as const;
+
+/** The output of `ipn listen`: a line with an arrow, the body, the verdict. */
+function listened(text: string): string | undefined {
+  const { arrow, valid, invalid } = LISTENED;
+  const lines = text.split('\n');
+  const begin = lines.findLastIndex((line) => line.startsWith(`${arrow} `)) + 1;
+  if (!begin) return undefined;
+  const isVerdict = (line: string) => line.trimEnd() === valid || line.trimEnd() === invalid;
+  const end = lines.findIndex((line, index) => index >= begin && isVerdict(line));
+  return withoutEnd(lines.slice(begin, end < 0 ? undefined : end).join('\n'));
 }
 
 /** Removes trailing line breaks. Each run of line breaks is tried only once, because a text can have very many. */
@@ -16,28 +34,22 @@ function withoutEnd(text: string): string {
   return text.replace(/(?<![\r\n])[\r\n]+$/, '');
 }
 
-/** A form, which has no spaces. */
-const FORM = /^[^\s=&]+=[^\s]*$/;
-
-/**
- * The last line that is a form or a JSON object, such as in the output of `ipn listen`. An object with the body as text
- * is a line of `ipn listen --json`, or a delivery.
- */
-function lastBody(text: string): string | undefined {
-  for (const line of [text, ...text.split(/\r?\n/).reverse()]) {
-    const json = objectIn(line);
-    if (typeof json?.body === 'string' && json.signature === undefined) return json.body;
-    if (json || FORM.test(line)) return line;
+/** A line of `ipn listen --json`, or a delivery: an object with the body as text. */
+function recorded(text: string): string | undefined {
+  const lines = text.split(/\r?\n/).filter(Boolean);
+  for (const candidate of [text, lines.at(-1) ?? '']) {
+    if (!candidate.startsWith('{')) continue;
+    const { body, signature } = objectIn(candidate);
+    if (typeof body === 'string' && signature === undefined) return body;
   }
   return undefined;
 }
 
-function objectIn(text: string): { body?: unknown; signature?: unknown } | undefined {
-  if (!text.startsWith('{')) return undefined;
+function objectIn(json: string): { body?: unknown; signature?: unknown } {
   try {
-    return JSON.parse(text);
+    return JSON.parse(json);
   } catch {
-    return undefined;
+    return {};
   }
 }
 
