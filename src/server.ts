@@ -21,7 +21,6 @@ import { faultView, simEventView } from './http/control/views.ts';
 import type { AppParts, ServerRuntime } from './http/environment.ts';
 import { listen } from './http/listener.ts';
 import { createMask } from './http/mask.ts';
-import { initiateFastPath } from './http/service/initiate.ts';
 import { aliasesOf, settingsOf } from './interpret-options.ts';
 import { basePathsOf, baseUrlOf, givenAs, isGivenByUser, ownUrlOf } from './options/resolve.ts';
 import type { OptionName, ResolvedOptions } from './options/table.ts';
@@ -206,7 +205,6 @@ async function start(
   const parts: AppParts = { ...useCases, audits, runtime, dialect, mask, report };
   const load = async () => (await import('./http/app.ts')).requestListener(parts, !sharesProcess);
   const listening = await listen(options, load, dialect, {
-    fastPath: initiateFastPath(parts),
     edge,
     basePaths: basePathsOf(options),
   });

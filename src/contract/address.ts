@@ -3,24 +3,11 @@ import { characters, shorten } from './text.ts';
 
 const MAX_URL_LENGTH = 2048;
 
-const HOST =
-  /(?:127\.0\.0\.1|[a-z][a-z0-9]*(?:-[a-z0-9]+)*(?:\.[a-z][a-z0-9]*(?:-[a-z0-9]+)*)*)(?::[1-5]?\d{1,4})?/
-    .source;
-const PLAIN_HOST = new RegExp(`^${HOST}$`);
-/** Nearly all addresses of shops. The parser takes four times as long, which is 4 % of an initiate. */
-const PLAIN_URL = new RegExp(`^https?://${HOST}(?:[/?#][!-~]*)?$`);
-
-/** Whether a text is a host, or host and port, that every parser accepts unchanged. False is not conclusive. */
-export function isPlainHost(text: string): boolean {
-  return PLAIN_HOST.test(text);
-}
-
 /** Why the service rejects a text as an absolute http(s) address; undefined when it accepts it. */
 export function urlProblem(text: string): string | undefined {
   if (text.length > MAX_URL_LENGTH && characters(text) > MAX_URL_LENGTH) {
     return `must have at most ${MAX_URL_LENGTH} characters (got ${characters(text)})`;
   }
-  if (PLAIN_URL.test(text)) return undefined;
   if (/[\s\p{Cc}]/u.test(text)) return 'must not contain spaces or control characters';
   if (!/^https?:\/\/[^/?#]/i.test(text) || !URL.canParse(text)) {
     return `must be an absolute http or https address, such as http://localhost:3000/ipn (got "${shorten(text)}")`;

@@ -4,10 +4,18 @@ import { fieldReader, type PostedFields } from '../wire/body.ts';
 import type { AppContext } from './environment.ts';
 
 /** Far larger than any request of this interface (chosen). */
-export const MAX_BODY_BYTES = 2 ** 20;
+const MAX_BODY_BYTES = 2 ** 20;
 
 /** Maximum size of a whole state, about 100,000 payments (chosen). All of it is read into memory. */
 const MAX_STATE_BYTES = 64 * 2 ** 20;
+
+/** Headers by their names in lower case. */
+export type RequestHeaders = Readonly<Record<string, string | undefined>>;
+
+/** The headers of a request as Node parsed them. Hono would create a `Headers` to find one. */
+export function headersOf(c: AppContext): RequestHeaders {
+  return (c.env?.incoming?.headers as RequestHeaders | undefined) ?? c.req.header();
+}
 
 /** Reads the body early and keeps it, or its error, for the handler. */
 export function keepBody(c: AppContext): void {
@@ -19,7 +27,7 @@ export function keepBody(c: AppContext): void {
 
 async function readBody(c: AppContext, limit: number): Promise<Buffer> {
   const message = `the body must not exceed ${limit} bytes (${limit / 2 ** 20} MiB)`;
-  if (Number(header(c, 'content-length')) > limit) throw new GatewayError('body_too_large', message);
+  if (Number(headersOf(c)['content-length']) > limit) throw new GatewayError('body_too_large', message);
   const incoming = c.env?.incoming;
   const body = incoming ? await readIncoming(incoming, limit) : Buffer.from(await c.req.arrayBuffer());
   if (body.length > limit) throw new GatewayError('body_too_large', message);
@@ -31,14 +39,7 @@ async function readBody(c: AppContext, limit: number): Promise<Buffer> {
  *
  * @throws GatewayError `unparseable_body` if the client disconnects
  */
-export async function readIncoming(incoming: IncomingMessage, limit: number): Promise<Buffer> {
-  const declared = Number(incoming.headers['content-length']);
-  // A small body nearly always arrives in one piece with its headers. It is then available without listening for it.
-  await undefined;
-  if (incoming.readableLength === declared) {
-    const body: Buffer | null = incoming.read();
-    if (body) return body;
-  }
+async function readIncoming(incoming: IncomingMessage, limit: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   const isBroken = await new Promise<boolean>((resolve) => {
@@ -59,14 +60,7 @@ export async function readIncoming(incoming: IncomingMessage, limit: number): Pr
     throw new GatewayError('unparseable_body', 'the client disconnected before the body was complete');
   }
   if (size > limit) incoming.pause();
-  // Most bodies arrive in one piece: no need to copy it.
-  return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
-}
-
-/** A header as Node parsed it. Hono would create all headers to find one. */
-function header(c: AppContext, name: 'content-type' | 'content-length'): string {
-  const incoming = c.env?.incoming;
-  return (incoming ? incoming.headers[name] : c.req.header(name)) ?? '';
+  return Buffer.concat(chunks);
 }
 
 /**
@@ -76,14 +70,14 @@ function header(c: AppContext, name: 'content-type' | 'content-length'): string 
  *   also if the client disconnects
  */
 export async function readFields(c: AppContext, { jsonOnly = false } = {}): Promise<PostedFields> {
-  const type = header(c, 'content-type');
+  const type = headersOf(c)['content-type'] ?? '';
   const read = fieldReader(type, jsonOnly);
   return read(await (c.get('body') ?? readBody(c, MAX_BODY_BYTES)), type);
 }
 
 /** Reads the text of a whole state without parsing it. @throws GatewayError like `readFields` */
 export function readStateText(c: AppContext): Promise<Buffer> {
-  fieldReader(header(c, 'content-type'), true);
+  fieldReader(headersOf(c)['content-type'] ?? '', true);
   return readBody(c, MAX_STATE_BYTES);
 }
 

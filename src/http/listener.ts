@@ -5,7 +5,7 @@ import {
   type ServerResponse,
   STATUS_CODES,
 } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { GatewayError, hint, option, usage } from '../contract/error.ts';
 import type { ResolvedOptions } from '../options/table.ts';
@@ -18,9 +18,6 @@ import { JSON_TYPE } from './operation.ts';
 
 /** Answers a request of `node:http`. */
 export type RequestListener = (incoming: IncomingMessage, outgoing: ServerResponse) => unknown;
-
-/** Answers a request without the app. Returns false for a request that needs the app, before reading any of its body. */
-export type FastPath = (incoming: IncomingMessage, outgoing: ServerResponse) => boolean;
 
 /** TLS and the proxy, in front of a server. */
 export interface Frontend {
@@ -37,9 +34,7 @@ export interface Frontend {
 }
 
 interface Surroundings {
-  /** Tried before the listener. */
-  fastPath?: FastPath;
-  /** Comes before both. */
+  /** Comes before the listener. */
   edge?: Frontend | undefined;
   /** The paths below which the routes are also served. */
   basePaths?: readonly string[];
@@ -60,9 +55,6 @@ const PROBE_BODIES = new Map(Object.entries(PROBES).map(([path, answer]) => [pat
  * after the start (real time), or when the first request needs them.
  */
 const LOAD_AFTER_MS = 50;
-
-/** Maximum number of pipelined requests that wait on one connection (chosen). */
-const MAX_WAITING = 1_000;
 
 /** Maximum time for open requests to end after a stop (real time). */
 const DRAIN_MS = 1_500;
@@ -116,71 +108,33 @@ async function drained(server: Server): Promise<void> {
 function serverFor(
   listener: RequestListener,
   dialect: Dialect,
-  { fastPath, edge, basePaths = [] }: Surroundings,
+  { edge, basePaths = [] }: Surroundings,
 ): Server {
-  const answer = inTurn((incoming, outgoing) => {
-    // Set here because adding a header to a finished response costs many times more.
-    outgoing.setHeader('X-Gateway-Sim', '1');
-    const { method, url = '', headers, httpVersion } = incoming;
-    const probe = method === 'GET' && !proxied.has(incoming) ? PROBE_BODIES.get(url) : undefined;
-    if (headers.host === undefined && httpVersion === '1.1')
-      refuse(outgoing, 400, 'the request has no Host header', dialect);
-    else if (probe === undefined) listener(incoming, outgoing);
-    else outgoing.writeHead(200, { 'Content-Type': JSON_TYPE, 'Content-Length': probe.length }).end(probe);
-  });
-  /** The last two responses of each connection, newest first. */
-  const newest = new WeakMap<Duplex, [ServerResponse, ServerResponse | undefined]>();
   const server = createServer(
     // Node rejects a request without Host but sends no body, so the listener does it.
     { requestTimeout: 30_000, keepAliveTimeout: 65_000, requireHostHeader: false },
     (incoming, outgoing) => {
-      newest.set(incoming.socket, [outgoing, newest.get(incoming.socket)?.[0]]);
       if (edge && !edge.admits(incoming, outgoing)) return;
       if (basePaths.length) incoming.url = withoutBase(incoming.url ?? '', basePaths, dialect);
-      // The fast path needs no queue: its responses are small, and Node stops reading when many of them wait.
-      if (!fastPath?.(incoming, outgoing)) answer(incoming, outgoing);
+      // Set here because adding a header to a finished response costs many times more.
+      outgoing.setHeader('X-Gateway-Sim', '1');
+      const { method, url = '', headers, httpVersion } = incoming;
+      const probe = method === 'GET' && !proxied.has(incoming) ? PROBE_BODIES.get(url) : undefined;
+      if (headers.host === undefined && httpVersion === '1.1')
+        refuse(outgoing, 400, 'the request has no Host header', dialect);
+      else if (probe === undefined) listener(incoming, outgoing);
+      else outgoing.writeHead(200, { 'Content-Type': JSON_TYPE, 'Content-Length': probe.length }).end(probe);
     },
   );
-  /** Waits for the earlier responses, because clients match responses by order. */
-  const afterOthers = (socket: Duplex, refusal: () => void) => {
-    const [last, former] = newest.get(socket) ?? [];
-    // The last response may belong to the broken request.
-    const before = last?.req.complete ? last : former;
-    if (before && !before.writableFinished && !socket.destroyed) before.once('close', refusal);
-    else refusal();
-  };
-  server.on('clientError', (error, socket) =>
-    afterOthers(socket, () => answerMalformed(error, socket, dialect)),
-  );
+  server.on('clientError', (error, socket) => answerMalformed(error, socket, dialect));
   const connect = edge?.attach(server) ?? ((_, socket) => endRaw(socket, 405, NO_PROXY, dialect));
   // By default, Node closes the connection on CONNECT and rejects an Expect header without a body.
   server.on('connect', (request, socket, head) => {
     socket.on('error', () => socket.destroy());
-    afterOthers(socket, () => connect(request, socket, head));
+    connect(request, socket, head);
   });
   server.on('checkExpectation', (_, outgoing) => refuse(outgoing, 417, 'unsupported Expect header', dialect));
   return server;
-}
-
-/**
- * Answers the requests of one connection one after another. A client could otherwise pipeline requests without reading,
- * and fill the memory with responses.
- */
-function inTurn(answer: RequestListener): RequestListener {
-  const waiting = new WeakMap<Socket, number>();
-  return (incoming, outgoing) => {
-    const { socket } = incoming;
-    // Node assigns the socket when the previous response is written.
-    if (outgoing.socket) return answer(incoming, outgoing);
-    const count = waiting.get(socket) ?? 0;
-    if (count === MAX_WAITING) return socket.destroy();
-    waiting.set(socket, count + 1);
-    return outgoing.once('socket', () => {
-      waiting.set(socket, (waiting.get(socket) ?? 1) - 1);
-      // Node has not finished assigning the socket.
-      process.nextTick(answer, incoming, outgoing);
-    });
-  };
 }
 
 /** Removes a base path from a URL, unless a route of the service begins with the same path. */

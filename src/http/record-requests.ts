@@ -1,8 +1,8 @@
 import type { MiddlewareHandler } from 'hono';
 import { describeEffects } from '../contract/active-fault.ts';
 import { firstProblems, type GatewayError, renderHint } from '../contract/error.ts';
-import type { RecordedRequest } from '../contract/event.ts';
 import { timestamp } from '../contract/time.ts';
+import { headersOf } from './body.ts';
 import type { AppContext, AppEnvironment, AppParts, RequestLog, ServerRuntime } from './environment.ts';
 
 /** Maximum number of characters of a request body in the request log. */
@@ -20,12 +20,23 @@ export function recordRequests(parts: AppParts): MiddlewareHandler<AppEnvironmen
     log.id = parts.events.nextRequestId();
     const started = performance.now();
     await next();
-    const request = {
+    const { requestBody = null, fault = null } = log;
+    const isLong = requestBody !== null && requestBody.length > KEPT_BODY_CHARACTERS;
+    const recorded = parts.events.record({
+      id: log.id,
+      at: timestamp(parts.clock.now()),
       method: c.req.method,
       target: targetOf(c),
-      requestHeaders: (c.env?.incoming?.headers ?? c.req.header()) as Record<string, string>,
-    };
-    const recorded = recordRequest(request, c.res.status, log, started, parts);
+      requestHeaders: headersOf(c) as Record<string, string>,
+      // Copied, because a slice keeps the whole text in memory.
+      requestBody: isLong ? Buffer.from(requestBody.slice(0, KEPT_BODY_CHARACTERS)).toString() : requestBody,
+      status: log.status ?? c.res.status,
+      responseBody: log.responseBody ?? null,
+      durationMs: Math.round((performance.now() - started) * 10) / 10,
+      paymentId: log.paymentId ?? null,
+      fault,
+      notes: [...(fault ? [`fault rule: ${describeEffects(fault)}`] : []), ...(log.notes ?? [])],
+    });
     c.env?.onRecorded?.(recorded);
   };
 }
@@ -33,31 +44,6 @@ export function recordRequests(parts: AppParts): MiddlewareHandler<AppEnvironmen
 /** Path and query of a request, as received. */
 export function targetOf({ req }: AppContext): string {
   return req.url.replace(/^\w+:\/\/[^/]*/, '');
-}
-
-/** @param started `performance.now()` at the start of the request */
-export function recordRequest(
-  request: Pick<RecordedRequest, 'method' | 'target' | 'requestHeaders'>,
-  status: number,
-  log: RequestLog,
-  started: number,
-  { events, clock }: Pick<AppParts, 'events' | 'clock'>,
-): RecordedRequest {
-  const { requestBody = null, fault = null } = log;
-  const isLong = requestBody !== null && requestBody.length > KEPT_BODY_CHARACTERS;
-  return events.record({
-    id: log.id,
-    at: timestamp(clock.now()),
-    ...request,
-    // Copied, because a slice keeps the whole text in memory.
-    requestBody: isLong ? Buffer.from(requestBody.slice(0, KEPT_BODY_CHARACTERS)).toString() : requestBody,
-    status: log.status ?? status,
-    responseBody: log.responseBody ?? null,
-    durationMs: Math.round((performance.now() - started) * 10) / 10,
-    paymentId: log.paymentId ?? null,
-    fault,
-    notes: [...(fault ? [`fault rule: ${describeEffects(fault)}`] : []), ...(log.notes ?? [])],
-  });
 }
 
 /** Adds an error and its response body to the log. @returns the body, by default the error of the service */

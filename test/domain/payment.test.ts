@@ -121,7 +121,10 @@ describe('the check of the initiate fields', () => {
   it.each([
     [{ identifier: null }, 'identifier is required'],
     [{ customer_name: 7 }, 'customer_name must be text'],
-    [{ amount: ['1'] }, 'amount must be text'],
+    [
+      { amount: ['1'] },
+      'amount must be a plain decimal greater than 0 with at most 20 digits and 8 decimals, such as 100 or 49.90',
+    ],
     [{ details: SMILE.repeat(101) }, 'details must have at most 100 characters (got 101)'],
     // Every unknown currency is rejected: only the message distinguishes it from a limit.
     [{ currency: 'EUROS' }, 'currency must have at most 4 characters (got 5)'],

@@ -69,24 +69,6 @@ describe('malformed HTTP', () => {
   });
 });
 
-describe('a broken request after complete ones on the same connection', () => {
-  it.each([
-    ['garbage', 'hello there\r\n\r\n', 400],
-    ['CONNECT', `CONNECT a:1 HTTP/1.1\r\n${HOST}\r\n`, 405],
-    [
-      'a broken chunk',
-      `POST /payment/initiate HTTP/1.1\r\n${HOST}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n`,
-      400,
-    ],
-  ])('with %s is answered after them', async (_, broken, status) => {
-    const { server } = await startSim();
-    const whole = `GET /_sim/clock HTTP/1.1\r\n${HOST}\r\n`.repeat(20);
-    const { text } = await rawExchange(server.port, whole + broken);
-    const statuses = [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, found]) => Number(found));
-    expect(statuses).toEqual([...Array<number>(20).fill(200), status]);
-  });
-});
-
 describe('a request without a route', () => {
   it.each([
     ['POST', '/payment/initate', '/payment/initiate'],

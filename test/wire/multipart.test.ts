@@ -1,39 +1,35 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseMultipart } from '../../src/wire/body.ts';
+import { fieldReader } from '../../src/wire/body.ts';
 import { character } from '../helpers/characters.ts';
 
 const TYPE = 'multipart/form-data; boundary=XX';
 const part = (name: string, value: string, headers = '') =>
   `--XX\r\nContent-Disposition: form-data; name="${name}"\r\n${headers}\r\n${value}\r\n`;
-const parse = (text: string, type = TYPE) => parseMultipart(Buffer.from(text), type);
+const parse = (text: string, type = TYPE) => fieldReader(type)(Buffer.from(text), type).fields;
 
 describe('a multipart body', () => {
-  it('returns its text fields in order, byte for byte', () => {
+  it('returns its text fields byte for byte, the last one of the same name', () => {
     const body = `${part('a', '1')}${part('b', '')}${part('a', ' two\r\nlines\r\n')}--XX--\r\n`;
-    expect(parse(body)).toEqual([
-      ['a', '1'],
-      ['b', ''],
-      ['a', ' two\r\nlines\r\n'],
-    ]);
+    expect(parse(body)).toEqual({ a: ' two\r\nlines\r\n', b: '' });
   });
 
   it('is read as UTF-8, names and values', () => {
-    expect(parse(`${part('é', '€ 日本 😀')}--XX--`)).toEqual([['é', '€ 日本 😀']]);
+    expect(parse(`${part('é', '€ 日本 😀')}--XX--`)).toEqual({ é: '€ 日本 😀' });
   });
 
   it('may have a preamble, an epilogue, a quoted boundary and spaces after a boundary', () => {
     const body = `hello\r\n--a b  \r\ncontent-disposition: FORM-DATA; name=x\r\n\r\n1\r\n--a b--\r\nbye`;
-    expect(parse(body, 'multipart/form-data; charset=utf-8; boundary="a b"')).toEqual([['x', '1']]);
+    expect(parse(body, 'multipart/form-data; charset=utf-8; boundary="a b"')).toEqual({ x: '1' });
   });
 
   it('is read without its files', () => {
     const file = '--XX\r\nContent-Disposition: form-data; name="f"; filename="a.png"\r\n\r\n\u0000\u0001\r\n';
-    expect(parse(`${file}${part('a', '1')}--XX--`)).toEqual([['a', '1']]);
+    expect(parse(`${file}${part('a', '1')}--XX--`)).toEqual({ a: '1' });
   });
 
   it('keeps text in a value that only looks like a boundary', () => {
-    expect(parse(`${part('a', '--XX and -- --XX')}--XX--`)).toEqual([['a', '--XX and -- --XX']]);
+    expect(parse(`${part('a', '--XX and -- --XX')}--XX--`)).toEqual({ a: '--XX and -- --XX' });
   });
 
   it('round-trips from FormData for any values', async () => {
@@ -46,7 +42,8 @@ describe('a multipart body', () => {
         for (const [name, value] of fields) form.append(name, value);
         const response = new Response(form);
         const body = Buffer.from(await response.arrayBuffer());
-        expect(parseMultipart(body, response.headers.get('content-type') ?? '')).toEqual(fields);
+        const type = response.headers.get('content-type') ?? '';
+        expect(fieldReader(type)(body, type).fields).toEqual(Object.fromEntries(fields));
       }),
     );
   });
@@ -84,21 +81,6 @@ describe('a multipart body', () => {
   ])('is rejected with a reason: %s', (_, body, type, reason) => {
     expect(() => parse(body, type)).toThrowError(
       expect.objectContaining({ code: 'unparseable_body', message: expect.stringContaining(reason) }),
-    );
-  });
-
-  it('is read correctly after similar bodies', () => {
-    const written = fc.array(
-      fc.tuple(fc.constantFrom('a', 'b'), fc.constantFrom('', '1', '2', 'é', 'x--XX', '\r\n')),
-    );
-    fc.assert(
-      fc.property(fc.array(written, { minLength: 2, maxLength: 6 }), (bodies) => {
-        for (const fields of bodies) {
-          const parts = fields.map(([name, value]) => part(name, value));
-          expect(parse(`${parts.join('')}--XX--`)).toEqual(fields);
-        }
-      }),
-      { numRuns: 100 },
     );
   });
 

@@ -1,6 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { bareHost, isLoopback, isPlainHost } from '../../contract/address.ts';
+import { bareHost, isLoopback } from '../../contract/address.ts';
 import { shellWord } from '../../contract/curl.ts';
 import { GatewayError } from '../../contract/error.ts';
 import { ServiceError } from '../../contract/error-body.ts';
@@ -10,24 +8,11 @@ import { shorten } from '../../contract/text.ts';
 import { MODES, type Mode } from '../../contract/vocabulary.ts';
 import { fieldReader, type PostedFields } from '../../wire/body.ts';
 import type { Dialect } from '../../wire/dialect.ts';
-import { MAX_BODY_BYTES, readFields, readIncoming } from '../body.ts';
-import type { App, AppContext, AppParts, RequestLog, ServerRuntime } from '../environment.ts';
+import { headersOf, type RequestHeaders, readFields } from '../body.ts';
+import type { App, AppContext, AppParts, ServerRuntime } from '../environment.ts';
 import { asGatewayError, statusOf } from '../errors.ts';
-import type { FastPath } from '../listener.ts';
 import { described, FORM_TYPE, JSON_TYPE, type Operation } from '../operation.ts';
-import { noteError, recordRequest } from '../record-requests.ts';
-
-/*
- * Initiate has two doors: the routes of the app, and a fast path without it. Both call `answerInitiate`. This file must
- * not load Hono, because every start loads it.
- */
-
-/** The parts of an initiate request except its body. */
-interface InitiateRequest {
-  mode: Mode;
-  headers: Readonly<Record<string, string | undefined>>;
-  log: RequestLog;
-}
+import { noteError } from '../record-requests.ts';
 
 /** Headers of every initiate response. CORS is open (observed: initiate-cors*). */
 const ANSWER_HEADERS = {
@@ -37,15 +22,13 @@ const ANSWER_HEADERS = {
 
 export const MODE_WORDS = { live: 'live mode', sandbox: 'test mode' } as const satisfies Record<Mode, string>;
 
-/** Mounts initiate in both modes. CORS is open because one published client calls it from the browser (observed: initiate-cors*). A preflight is answered, too (chosen: initiate-preflight*). */
+/**
+ * Mounts initiate in both modes. CORS is open because one published client calls it from the browser (observed:
+ * initiate-cors*). A preflight is answered, too (chosen: initiate-preflight*).
+ */
 export function mountInitiate(app: App, parts: AppParts): void {
   for (const mode of MODES) {
     const path = parts.dialect.paths.initiate[mode];
-    const answer = async (c: AppContext, posted: Promise<PostedFields>) => {
-      const request = { mode, headers: c.req.header(), log: c.get('requestLog') };
-      const { status, body } = await answerInitiate(posted, request, parts);
-      return c.body(body, status, ANSWER_HEADERS);
-    };
     app.options(path, (c) =>
       c.body(null, 204, {
         'Access-Control-Allow-Origin': '*',
@@ -57,7 +40,7 @@ export function mountInitiate(app: App, parts: AppParts): void {
     const operation = operationOf(mode, parts.dialect);
     app.post(
       path,
-      described(operation, (c: AppContext) => answer(c, readFields(c))),
+      described(operation, (c: AppContext) => answerInitiate(c, readFields(c), mode, parts)),
     );
     if (parts.runtime.settings.choices.initiateByGet !== 'taken') continue;
     // Both server copies accept it (observed: route-initiate-by-get*).
@@ -72,7 +55,8 @@ export function mountInitiate(app: App, parts: AppParts): void {
     };
     const answerGet = async (c: AppContext) => {
       const undecoded = /\?([^#]*)/.exec(c.req.url)?.[1] ?? '';
-      return answer(c, Promise.resolve(fieldReader(FORM_TYPE)(Buffer.from(undecoded), FORM_TYPE)));
+      const posted = fieldReader(FORM_TYPE)(Buffer.from(undecoded), FORM_TYPE);
+      return answerInitiate(c, Promise.resolve(posted), mode, parts);
     };
     app.get(path, described(byGet, answerGet));
   }
@@ -104,71 +88,25 @@ function operationOf(mode: Mode, { messages }: Pick<Dialect, 'messages'>): Opera
   };
 }
 
-const FORM = /^(?:application\/x-www-form-urlencoded|multipart\/form-data) *(?:;|$)/i;
-
-const ALL_HEADERS = Object.entries({ 'X-Gateway-Sim': '1', ...ANSWER_HEADERS }).flat();
-
 /**
- * A fast path for initiate as nearly all clients send it. It skips the app, whose `Request`, `Response` and routing cost
- * more CPU time than the payment. Unusual requests go through the app.
- */
-export function initiateFastPath(parts: AppParts): FastPath {
-  const { faults, dialect, report } = parts;
-  const modes = new Map<string, Mode>(MODES.map((mode) => [dialect.paths.initiate[mode], mode]));
-  return (incoming, outgoing) => {
-    const { method, url = '', httpVersion, headers } = incoming;
-    const mode = modes.get(url);
-    if (mode === undefined || faults.areOn || method !== 'POST' || httpVersion !== '1.1') return false;
-    // Whether the app would handle these headers in the same way. Without a length the body is chunked or empty.
-    const arePlain =
-      Number(headers['content-length']) <= MAX_BODY_BYTES &&
-      FORM.test(headers['content-type'] ?? '') &&
-      isPlainHost(headers.host ?? '') &&
-      headers.expect === undefined &&
-      headers.upgrade === undefined;
-    if (!arePlain) return false;
-    answer(incoming, outgoing, mode).catch((error) => {
-      report(error);
-      outgoing.destroy();
-    });
-    return true;
-  };
-
-  async function answer(incoming: IncomingMessage, outgoing: ServerResponse, mode: Mode): Promise<void> {
-    const started = performance.now();
-    const headers = incoming.headers as Record<string, string>;
-    const log: RequestLog = { id: parts.events.nextRequestId() };
-    const posted = readForm(incoming, headers['content-type'] ?? '');
-    const { status, body } = await answerInitiate(posted, { mode, headers, log }, parts);
-    const request = { method: 'POST', target: dialect.paths.initiate[mode], requestHeaders: headers };
-    recordRequest(request, status, log, started, parts);
-    outgoing.writeHead(status, [...ALL_HEADERS, 'Content-Length', String(Buffer.byteLength(body))]);
-    outgoing.write(body);
-    // `end(body)` sends two chunks in one call, which takes longer than one chunk.
-    outgoing.socket?.uncork();
-    outgoing.end();
-  }
-}
-
-async function readForm(incoming: IncomingMessage, type: string) {
-  return fieldReader(type)(await readIncoming(incoming, MAX_BODY_BYTES), type);
-}
-
-/**
- * Initiates a payment or returns the error, and adds either to the request log.
+ * Initiates a payment, or returns the error, and adds either to the request log.
  *
  * @param posted rejects when the body cannot be read
  */
 async function answerInitiate(
+  c: AppContext,
   posted: Promise<PostedFields>,
-  { mode, headers, log }: InitiateRequest,
+  mode: Mode,
   parts: AppParts,
-): Promise<{ status: ContentfulStatusCode; body: string }> {
+): Promise<Response> {
   const { dialect, runtime, payments } = parts;
   const { choices } = runtime.settings;
+  const log = c.get('requestLog');
+  // A native response with plain headers: Hono would copy them.
+  const respond = (status: number, body: string) => new Response(body, { status, headers: ANSWER_HEADERS });
   let read: PostedFields | undefined;
   try {
-    const foreign = foreignPage(headers, runtime);
+    const foreign = foreignPage(headersOf(c), runtime);
     if (foreign) {
       // Logs the body even if it is invalid.
       log.requestBody = (await posted.catch(() => undefined))?.text ?? null;
@@ -181,7 +119,7 @@ async function answerInitiate(
     log.paymentId = payment.id;
     log.notes = payment.warnings;
     log.responseBody = body;
-    return { status: 200, body };
+    return respond(200, body);
   } catch (thrown) {
     const error = asGatewayError(thrown);
     if (error.code === 'internal') parts.report(error.cause);
@@ -190,7 +128,7 @@ async function answerInitiate(
     const given = isRefusal ? read : undefined;
     const logged = given ? payments.explained(error, () => dialect.readInitiate(given, LOOSE)) : error;
     const refusal = isRefusal ? dialect.refusal(error, mode, choices) : undefined;
-    return { status: isOk ? 200 : statusOf(error), body: noteError(log, logged, parts, refusal) };
+    return respond(isOk ? 200 : statusOf(error), noteError(log, logged, parts, refusal));
   }
 }
 
@@ -199,7 +137,7 @@ async function answerInitiate(
  * initiate-cross-site). Clients that are not browsers send neither header.
  */
 function foreignPage(
-  { origin, 'sec-fetch-site': site, host }: InitiateRequest['headers'],
+  { origin, 'sec-fetch-site': site, host }: RequestHeaders,
   { settings, style }: Pick<ServerRuntime, 'settings' | 'style'>,
 ): GatewayError | undefined {
   const allowing = (value: string) => style.option({ option: 'allowOrigin', value });

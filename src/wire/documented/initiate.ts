@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { AMOUNT_PATTERN, isAmount } from '../../contract/amount.ts';
 import { GatewayError, hint, nearestName } from '../../contract/error.ts';
-import { field, LINK, record, text as string } from '../../contract/field.ts';
+import { field, LINK, optional, record, shapeOf, text as string } from '../../contract/field.ts';
 import type { PaymentRequest } from '../../contract/payment.ts';
 import { shorten } from '../../contract/text.ts';
 import { CHECKOUT_THEMES } from '../../contract/vocabulary.ts';
@@ -12,23 +12,17 @@ import type { Payment } from '../../domain/state.ts';
 import type { PostedFields } from '../body.ts';
 import type { Accepted, Dialect } from '../dialect.ts';
 import { amountSource } from '../encoding.ts';
-import {
-  address,
-  amountJson,
-  email,
-  maybe,
-  oneOf,
-  type PostedField,
-  postedMessage,
-  required,
-  text,
-} from '../fields.ts';
+import { address, amountJson, email, oneOf, postedMessage, required, text } from '../fields.ts';
 import { checkoutUrl, fromWire, MAX_IDENTIFIER, REQUEST_NAMES } from './names.ts';
 
-function amountProblem(value: string): string | undefined {
-  if (isAmount(value)) return undefined;
-  return `must be a plain decimal greater than 0 with at most 20 digits and 8 decimals, such as 100 or 49.90 (got "${shorten(value)}")`;
-}
+const A_DECIMAL =
+  'must be a plain decimal greater than 0 with at most 20 digits and 8 decimals, such as 100 or 49.90';
+
+/** A number is converted to text before the check, unless its digits are lost. */
+const otherAmount = (input: unknown) =>
+  typeof input === 'number'
+    ? 'cannot be read exactly from this JSON number: send a string, such as "49.90"'
+    : A_DECIMAL;
 
 /**
  * The fields of initiate. Names, limits and required fields: documented. Format of amounts and addresses: chosen.
@@ -44,16 +38,17 @@ function fieldsOf(loose: boolean) {
     ),
     currency: text(4, 'Currency code in upper case, such as USD or EUR.', loose),
     amount: required(
-      amountProblem,
+      (value) => (isAmount(value) ? undefined : `${A_DECIMAL} (got "${shorten(value)}")`),
       'Plain decimal greater than 0. The IPN signs it exactly as sent; a JSON number is accepted if it can be read exactly.',
       amountJson(AMOUNT_PATTERN.source),
+      otherAmount,
     ),
     details: text(100, 'Description of the purchase.', loose),
     ipn_url: address('Absolute http(s) address that receives the IPN.'),
     success_url: address('Redirect address on success, byte for byte as sent.'),
     cancel_url: address('Redirect address on cancellation.'),
     site_logo: address('Address of the merchant logo. Optional with `--loose`.'),
-    checkout_theme: maybe(
+    checkout_theme: optional(
       oneOf(CHECKOUT_THEMES, 'Theme of the checkout.', {
         default: 'light',
       }),
@@ -63,18 +58,20 @@ function fieldsOf(loose: boolean) {
   };
 }
 
-/** Any length, but with a required logo, as in some deployments. */
-const LONG_FIELDS = fieldsOf(true);
-export const INITIATE_FIELDS = {
-  strict: fieldsOf(false),
-  loose: { ...LONG_FIELDS, site_logo: maybe(LONG_FIELDS.site_logo) },
-};
+const withLogo = { limited: fieldsOf(false), free: fieldsOf(true) } as const satisfies Record<
+  Accepted['valueLengths'],
+  unknown
+>;
 
-/** The checks of every field, with or without length limits, and with or without a required logo. */
-const CHECKS = {
-  limited: checksOf(INITIATE_FIELDS.strict),
-  free: checksOf(LONG_FIELDS),
-} as const satisfies Record<Accepted['valueLengths'], unknown>;
+/** What initiate accepts, by the required fields and by the length limits. */
+const FORMS = {
+  required: { limited: z.object(shapeOf(withLogo.limited)), free: z.object(shapeOf(withLogo.free)) },
+  optional: { limited: withoutLogo(withLogo.limited), free: withoutLogo(withLogo.free) },
+} as const satisfies Record<Accepted['siteLogo'], unknown>;
+
+function withoutLogo(fields: ReturnType<typeof fieldsOf>) {
+  return z.object(shapeOf({ ...fields, site_logo: optional(fields.site_logo) }));
+}
 
 export const INITIATE_EXAMPLE = {
   public_key: 'pub_sim_0123456789abcdefghijklmnopqrstuv',
@@ -94,24 +91,13 @@ export const INITIATE_EXAMPLE = {
 export const InitiateRequest = postedMessage(
   'InitiateRequest',
   'What a merchant posts to initiate. Unknown fields are ignored.',
-  INITIATE_FIELDS.strict,
+  withLogo.limited,
   INITIATE_EXAMPLE,
 );
 
-type InitiateFields = {
-  [Name in keyof typeof INITIATE_FIELDS.loose]: z.infer<(typeof INITIATE_FIELDS.loose)[Name]['schema']>;
-};
+type InitiateFields = z.infer<typeof FORMS.optional.limited>;
 
-const FIELD_NAMES = new Set(Object.keys(INITIATE_FIELDS.strict));
-
-function checksOf(fields: typeof INITIATE_FIELDS.strict) {
-  const listed = (all: Readonly<Record<string, PostedField>>) =>
-    Object.entries(all).map(([name, { check, isOptional }]) => ({ name, check, isOptional }));
-  return {
-    required: listed(fields),
-    optional: listed({ ...fields, site_logo: maybe(fields.site_logo) }),
-  } as const satisfies Record<Accepted['siteLogo'], unknown>;
-}
+const FIELD_NAMES = new Set(Object.keys(withLogo.limited));
 
 export const InitiateAnswer = record('InitiateAnswer', 'A payment was initiated.', {
   success: field(z.literal('ok'), 'Always `ok`.'),
@@ -157,27 +143,19 @@ function checked(posted: PostedFields, accepted: Accepted): InitiateFields {
 
 /** The values of the fields, or every problem with them. Null counts as missing, and so does empty text in an optional field. */
 function tryReading(posted: PostedFields, { valueLengths, siteLogo }: Accepted): InitiateFields | string[] {
-  let values = posted.fields;
-  const problems: string[] = [];
-  for (const { name, check, isOptional } of CHECKS[valueLengths][siteLogo]) {
-    const sent = posted.fields[name];
-    const given = sent ?? undefined;
-    const isNumber = name === 'amount' && typeof given === 'number';
-    const value = isNumber
-      ? amountFromNumber(given, amountSource(posted))
-      : isOptional && given === ''
-        ? undefined
-        : given;
-    const problem = isNumber && value === undefined ? UNREADABLE_NUMBER : check(value);
-    if (problem !== undefined) problems.push(`${name} ${problem}`);
-    // Copies only if a value changes, which is rare.
-    else if (value !== sent) values = { ...values, [name]: value };
+  const form = FORMS[siteLogo][valueLengths];
+  const values = { ...posted.fields };
+  for (const name of FIELD_NAMES) if (values[name] === null) delete values[name];
+  if (values['checkout_theme'] === '') delete values['checkout_theme'];
+  if (values['site_logo'] === '' && siteLogo === 'optional') delete values['site_logo'];
+  if (typeof values['amount'] === 'number') {
+    values['amount'] = amountFromNumber(values['amount'], amountSource(posted)) ?? values['amount'];
   }
-  // Every field has been checked.
-  return problems.length ? problems : (values as InitiateFields);
+  const read = form.safeParse(values);
+  return read.success
+    ? read.data
+    : read.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`);
 }
-
-const UNREADABLE_NUMBER = 'cannot be read exactly from this JSON number: send a string, such as "49.90"';
 
 /** Maximum number of unknown fields named in the warnings of a payment: warnings are stored, so they must stay few. */
 const MAX_UNKNOWN_NAMED = 10;

@@ -2,11 +2,9 @@ import { connect, type Socket } from 'node:net';
 import { type Broken, brokenRequest, SMUGGLED } from '../broken-http.ts';
 import { type Emulator, startEmulator } from '../emulator.ts';
 import type { Below } from '../hostile-values.ts';
-import { formRequest, Pipeline, requestBytes } from '../pipeline.ts';
 import { type Budget, trial } from '../trial.ts';
 
 const AT_ONCE = 32;
-const PIPELINED = 256;
 /** A request may take 30 s to arrive, and the server checks every 30 s. */
 const SLOWEST_MS = 75_000;
 /** After this long without a byte, the client closes its side. */
@@ -82,31 +80,6 @@ function slowOnes(port: number, count: number): { socket: Socket; closed: Promis
   });
 }
 
-/**
- * Sends complete requests followed by a broken one, all at once. Each complete request must get its response before the
- * connection closes.
- */
-async function pipelined(budget: Budget, sim: Emulator): Promise<void> {
-  const pipeline = new Pipeline(sim.port);
-  const post = formRequest('/sandbox/payment/initiate', { public_key: sim.publicKey, amount: '1' });
-  const get = requestBytes('GET', '/_sim/livez', ['Host: a']);
-  const whole = Array.from({ length: PIPELINED - 1 }, () => (budget.below(4) ? get : post));
-  const broken = Buffer.from(brokenRequest(budget.below).bytes, 'latin1');
-  const { answers, hung } = await pipeline.send([...whole, Buffer.concat([get, broken])], SLOWEST_MS);
-  pipeline.close();
-  const statuses = answers.map(({ status }) => status);
-  const failed = statuses.find((status) => status >= 500);
-  if (failed)
-    budget.fail(
-      '5xx',
-      `${failed} in a pipeline before ${JSON.stringify(broken.toString('latin1').slice(0, 300))}`,
-    );
-  if (answers.length < PIPELINED)
-    budget.fail(hung ? 'hang' : 'lost', `${answers.length} answers to ${PIPELINED} requests`);
-  budget.cases(answers.length);
-  budget.requests(answers.length);
-}
-
 trial('malformed HTTP, byte by byte', { short: 300, least: 20_000, share: 6 }, async (budget) => {
   const sim = await startEmulator();
   const slow = slowOnes(sim.port, budget.short ? 20 : 200);
@@ -117,8 +90,7 @@ trial('malformed HTTP, byte by byte', { short: 300, least: 20_000, share: 6 }, a
       budget.cases();
       budget.requests();
     });
-    const pipelines = Array.from({ length: budget.short ? 2 : 8 }, () => pipelined(budget, sim));
-    await Promise.all([...answers, ...pipelines]);
+    await Promise.all(answers);
     await sim.check(budget, 'broken HTTP');
   }
   const { data } = await sim.control<{ data: { target: string }[] }>(`/requests?path=${SMUGGLED}`);
