@@ -168,14 +168,3 @@ export function processorMs({ child }) {
     return Number.NaN;
   }
 }
-
-/** The current and the maximum memory of a process in bytes; NaN if the system does not report it. */
-export function residentBytes({ child }) {
-  const read = (text, name) => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(text)?.[1]) * 1024;
-  try {
-    const text = readFileSync(`/proc/${child.pid}/status`, 'utf8');
-    return { now: read(text, 'VmRSS'), peak: read(text, 'VmHWM') };
-  } catch {
-    return { now: Number.NaN, peak: Number.NaN };
-  }
-}

@@ -7,10 +7,9 @@ const MARKS = { true: 'met', false: 'missed', null: '' };
 /**
  * Prints each row immediately, or all rows at the end.
  *
- * @param choice `json`: the file for the JSON document, or - for stdout; `markdown`: whether to print a Markdown table;
- * `leftOut`: the skipped sections
+ * @param choice `json`: the file for the JSON document, or - for stdout; `markdown`: whether to print a Markdown table
  */
-export function startReport({ json, markdown, leftOut = [] }) {
+export function startReport({ json, markdown }) {
   const asTable = json !== '-' && !markdown;
   return {
     row: (row) => {
@@ -23,7 +22,6 @@ export function startReport({ json, markdown, leftOut = [] }) {
       if (markdown) console.log(page(rows, machine));
       if (!asTable) return;
       console.log(`\n${machineText(machine)}\n${quietText(machine)}`);
-      if (leftOut.length) console.log(`Skipped: ${leftOut.join(', ')}. To run it, name it or add --long.`);
     },
   };
 }

@@ -20,9 +20,7 @@ export function measured(what, value, note = '') {
 function targetOf(what) {
   const { atLeast, atMost, unit = '' } = BY_NAME[what];
   if (atLeast !== undefined) return { target: `>= ${atLeast}`, unit, isMet: (value) => value >= atLeast };
-  const major = Number.parseInt(process.versions.node, 10);
-  const limit = typeof atMost === 'function' ? atMost(major) : atMost;
-  return { target: `<= ${limit}${unit}`, unit, isMet: (value) => value <= limit };
+  return { target: `<= ${atMost}${unit}`, unit, isMet: (value) => value <= atMost };
 }
 
 /** A number without a target. */

@@ -3,7 +3,7 @@ import { createWriteStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
-import { initiateRequest, openLane, reference, settleRequest } from './load.mjs';
+import { initiateRequest, openLane, reference } from './load.mjs';
 import { inFolder, stateFolder, withSim } from './processes.mjs';
 
 /** Distinguishes these payments from those that a load initiates. */
@@ -13,13 +13,10 @@ const BATCH = 1_000;
 /**
  * Creates a state with many payments in an unused folder. It repeats the lines of db.json for one payment, with different
  * ids.
- *
- * @param options.settledTo the IPN URL. If it is set, the payments are approved and their IPNs are due
  */
-export async function makeState(folder, count, { settledTo } = {}) {
+export async function makeState(folder, count) {
   const lines = await inFolder(async (scratch) => {
-    const options = ['--ipn-schedule', '1s', '--ipn-retries', '100'];
-    await withSim(scratch, (sim) => makeOne(sim, settledTo), { options });
+    await withSim(scratch, makeOne);
     return (await readFile(join(stateFolder(scratch), 'db.json'), 'utf8')).split('\n');
   });
   await withSim(folder, () => {});
@@ -33,11 +30,9 @@ export async function makeState(folder, count, { settledTo } = {}) {
   await withSim(folder, () => {});
 }
 
-async function makeOne({ port, publicKey }, settledTo) {
+async function makeOne({ port, publicKey }) {
   const lane = await openLane(port);
-  const request = initiateRequest({ port, publicKey, prefix: PREFIX, ipnUrl: settledTo });
-  await lane.ask(request);
-  if (settledTo !== undefined) await lane.ask(settleRequest(port, reference(0, PREFIX)));
+  await lane.ask(initiateRequest({ port, publicKey, prefix: PREFIX }));
   lane.close();
 }
 
@@ -48,7 +43,7 @@ export async function requireState({ url }, count) {
 }
 
 function* multiplied(lines, count) {
-  const own = new RegExp(`\\b(?:(?:pay|ipn|att)_[0-9a-z]+|${reference(0, PREFIX)})\\b`, 'g');
+  const own = new RegExp(`\\b(?:pay_[0-9a-z]+|${reference(0, PREFIX)})\\b`, 'g');
   for (const [index, line] of lines.entries()) {
     const end = index < lines.length - 1 ? '\n' : '';
     if (!line.includes('"id":') || line.search(own) < 0) {
