@@ -54,7 +54,7 @@ export function createEdge(options: EdgeOptions): Frontend {
   function begin(socket: Socket, then: (byte: number | undefined) => void): void {
     const drop = () => socket.destroy();
     if (isClosed) return void drop();
-    if (waiting.size >= MAX_WAITING) dropOne();
+    if (waiting.size >= MAX_WAITING) dropOldest();
     const key = remoteEnd(socket);
     waiting.set(key, { socket, timer: setTimeout(drop, requestTimeoutMs).unref() });
     socket.once('close', () => forget(key));
@@ -68,19 +68,11 @@ export function createEdge(options: EdgeOptions): Frontend {
     socket.on('readable', onReadable).on('error', drop).on('end', drop);
   }
 
-  /** Drops the oldest connection of the address with the most, so that no client can lock out another one. */
-  function dropOne(): void {
-    const byAddress = new Map<string, string[]>();
-    for (const key of waiting.keys()) {
-      const [address = ''] = key.split(' ', 1);
-      const keys = byAddress.get(address) ?? [];
-      keys.push(key);
-      byAddress.set(address, keys);
+  function dropOldest(): void {
+    for (const [key, { socket }] of waiting) {
+      socket.destroy();
+      return forget(key);
     }
-    const [most = []] = [...byAddress.values()].sort((one, other) => other.length - one.length);
-    const [oldest = ''] = most;
-    waiting.get(oldest)?.socket.destroy();
-    forget(oldest);
   }
 
   function forget(key: string): void {

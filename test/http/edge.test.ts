@@ -1,6 +1,5 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import type { Socket } from 'node:net';
-import { networkInterfaces } from 'node:os';
 import { dirname } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createEdge, type EdgeOptions } from '../../src/http/edge.ts';
@@ -14,10 +13,6 @@ import { exchange, rawExchange, requestBytes } from '../helpers/raw.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { ORDER, startSim } from '../helpers/sim.ts';
 import { connected, inTunnel, secured, textUntil, tunnel } from '../helpers/tunnel.ts';
-
-const HAS_IPV6 = Object.values(networkInterfaces()).some((list) =>
-  list?.some(({ address }) => address === '::1'),
-);
 
 const ALIAS = 'pay.example.com';
 const INITIATE = '/sandbox/payment/initiate';
@@ -320,15 +315,6 @@ describe('a connection without a request', () => {
     });
     await someEnded(begun, FLOOD - 1_000);
     expect(await served(port)).toBe(200);
-  });
-
-  it.runIf(HAS_IPV6)('is kept if its address has few connections', async () => {
-    const { port } = await edge();
-    const other = await connected(port, '::1');
-    const silent = await flood(() => connected(port));
-    await someEnded(silent, 50);
-    const secure = await secured(other, ca, 'localhost');
-    expect((await exchange(secure, getting('/', 'localhost'))).status).toBe(200);
   });
 
   it('does not delay a stop', async () => {
