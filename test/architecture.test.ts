@@ -39,7 +39,7 @@ const ALLOWED: Record<string, Doors> = {
     ],
   },
   domain: { layers: ['contract', 'system/secret.ts'], types: ['system'], packages: ['big.js', 'zod/mini'] },
-  wire: { layers: ['contract', 'domain'], packages: ['zod/mini'], node: ['node:crypto'] },
+  wire: { layers: ['contract', 'domain'], packages: ['zod/mini'], node: ['node:buffer', 'node:crypto'] },
   store: {
     layers: ['contract', 'domain'],
     packages: ['lowdb', 'zod/mini'],

@@ -29,11 +29,18 @@ export function requireReceiver(to: string | undefined, payment: { ipnUrl: strin
   throw new GatewayError('invalid_fields', `to is required: ${expected}`);
 }
 
-const EMAIL = /^[^\s@]+@[^\s@.]+(\.[^\s@.]+)+$/;
+const WORD = /[^\s\p{Cc}()<>[\]:;@\\,."]+/u.source;
+const LOCAL_PART = new RegExp(String.raw`^(?:${WORD}(?:\.${WORD})*|"(?:[^"\\\r\n]|\\.)+")$`, 'u');
+const LABEL = /[\p{L}\p{M}\p{N}_](?:[\p{L}\p{M}\p{N}_-]*[\p{L}\p{M}\p{N}_])?/u.source;
+const DOMAIN = new RegExp(String.raw`^(?:${LABEL}(?:\.${LABEL})*|\[[\d.a-f:]+\])$`, 'iu');
 
-/** Whether a text has the form of an e-mail address: one @, a dotted domain, no white space. */
+/**
+ * Whether a text is an e-mail address by RFC 5322, without comments and folding white space: a domain needs no dot, and no
+ * part begins or ends with one (chosen: field-email-*, as Laravel's rule `email`).
+ */
 export function isEmail(text: string): boolean {
-  return EMAIL.test(text);
+  const at = text.lastIndexOf('@');
+  return LOCAL_PART.test(text.slice(0, Math.max(at, 0))) && DOMAIN.test(text.slice(at + 1));
 }
 
 /** Whether a server on this host listens on every address of the machine. */

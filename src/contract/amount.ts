@@ -1,10 +1,12 @@
-/** A currency of this emulator. `decimals` affects only how amounts are displayed, never which are accepted. */
+import { shortJson } from './text.ts';
+
+/** A currency of this emulator. `decimals` affects how amounts are displayed and charges are rounded, never which amounts are accepted. */
 export interface Currency {
   /** A `CURRENCY_CODE`. */
   code: string;
   name: string;
   symbol: string;
-  /** Minimum number of decimals that a page shows. */
+  /** Minimum number of decimals that a page shows, and maximum of a charge, which has at most two. */
   decimals: number;
 }
 
@@ -29,9 +31,9 @@ export function amountProblem(text: string): string | undefined {
 }
 
 /** Why a text is not a valid amount for a card; undefined when it is. */
-export function cardAmountProblem(value: string): string | undefined {
-  if (CARD_AMOUNT_PATTERN.test(value) && isAmount(value)) return undefined;
-  return `must be a plain decimal greater than 0 with at most 10 digits and 4 decimals, such as 250 or 99.90 (got "${value.slice(0, 40)}")`;
+export function cardAmountProblem(value: unknown): string | undefined {
+  if (typeof value === 'string' && CARD_AMOUNT_PATTERN.test(value) && isAmount(value)) return undefined;
+  return `must be a plain decimal greater than 0 with at most 10 digits and 4 decimals, such as 250 or 99.90 (got ${shortJson(value)})`;
 }
 
 /**

@@ -55,14 +55,15 @@ export function issueCard(
 ): RuleResult<Card> {
   const { ids, settings, now } = context;
   const { currency, title, nameOnCard, email, amount } = command;
-  if (!settings.currencies.has(currency)) {
+  const known = settings.currencies.get(currency);
+  if (!known) {
     const codes = [...settings.currencies.keys()].filter((code) => code.length <= 3);
     throw new GatewayError(
       'invalid_fields',
       `currency_code "${currency}" is not an active currency: this gateway has ${codes.join(', ')}`,
     );
   }
-  const charges = chargeOn(amount, settings.charges.card);
+  const charges = chargeOn(amount, settings.charges.card, known);
   if (compare(charges, amount) > 0) {
     throw new GatewayError('invalid_fields', `amount must cover the charges of ${charges} (got ${amount})`);
   }
@@ -105,7 +106,8 @@ export function requireCard(state: State, id: string, merchant?: Merchant): Card
 export function applyCardAction(card: Card, action: CardAction, now: number): RuleResult<Card> {
   const status = CARD_TRANSITIONS[card.status][action];
   if (status === null) {
-    throw new GatewayError('wrong_state', `card ${card.id} is canceled, which is final`, {
+    const problem = action === 'cancel' ? 'was canceled already' : 'is canceled, which is final';
+    throw new GatewayError('wrong_state', `card ${card.id} ${problem}`, {
       hint: hint`Create a new card instead.`,
     });
   }
@@ -148,7 +150,10 @@ export function chargeCard(card: Card, input: MovementInput, context: Context): 
       },
     );
   }
-  const charge = chargeOn(input.amount, context.settings.charges.cardTransaction);
+  const { charges, currencies } = context.settings;
+  // A card may be older than the options, which no longer have its currency.
+  const currency = currencies.get(card.currency) ?? { decimals: 2 };
+  const charge = chargeOn(input.amount, charges.cardTransaction, currency);
   const balance = subtract(subtract(card.availableBalance, input.amount), charge);
   if (compare(balance, '0') < 0) {
     throw new GatewayError(

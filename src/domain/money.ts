@@ -30,21 +30,13 @@ export function amountFromNumber(value: number, source = String(value)): string 
 /** A charge: a percentage plus a fixed amount, both as decimal text. */
 export type Rate = Record<keyof ChargeRate, string>;
 
-/** Maximum cached charges: shops repeat the same few amounts. */
-const MAX_CHARGES = 1_000;
-const charges = new WeakMap<Rate, Map<string, string>>();
-
-/** The charge on an amount: percent + fixed, rounded half up to two decimals (chosen: ipn-charge-rounding). */
-export function chargeOn(amount: string, rate: Rate): string {
-  const known = charges.get(rate) ?? new Map<string, string>();
-  if (known.size >= MAX_CHARGES) known.clear();
-  const charge = known.get(amount) ?? calculatedCharge(amount, rate);
-  charges.set(rate, known.set(amount, charge));
-  return charge;
-}
-
-function calculatedCharge(amount: string, rate: Rate): string {
-  return new Big(amount).times(rate.percent).times('0.01').plus(rate.fixed).toFixed(2, Big.roundHalfUp);
+/**
+ * The charge on an amount: percent + fixed, rounded half up to two decimals, or to whole units in a currency without
+ * decimals (chosen: ipn-charge-rounding, ipn-charge-whole-units).
+ */
+export function chargeOn(amount: string, rate: Rate, currency: Pick<Currency, 'decimals'>): string {
+  const exact = new Big(amount).times(rate.percent).times('0.01').plus(rate.fixed);
+  return exact.toFixed(Math.min(currency.decimals, 2), Big.roundHalfUp);
 }
 
 /** `a + b` as plain decimal text. */

@@ -1,4 +1,4 @@
-import { CURRENCY_CODE } from '../contract/amount.ts';
+import { CURRENCY_CODE, type Currency } from '../contract/amount.ts';
 import { command, GatewayError, type Hint, hint, type OptionHint, option } from '../contract/error.ts';
 import type { Merchant } from '../contract/merchant.ts';
 import type { PaymentEvent, PaymentRequest } from '../contract/payment.ts';
@@ -52,8 +52,8 @@ export function initiate(
     status: 'pending',
     merchantId: merchant.id,
     ...request,
-    currency,
-    charge: chargeOn(amount, settings.charges.payment),
+    currency: currency.code,
+    charge: chargeOn(amount, settings.charges.payment, currency),
     createdAt: timestamp(now),
     auto: autoSettling({ identifier, email: customerEmail, amount }, settings.auto, now),
     expiresAt: settings.paymentExpiresMs === null ? null : timestamp(now + settings.paymentExpiresMs),
@@ -79,11 +79,12 @@ function requirePublicKey(state: State, key: string): Merchant {
   throw new GatewayError('invalid_api_key', 'Invalid api key');
 }
 
-function requireCurrency(given: string, settings: Settings): string {
-  if (settings.currencies.has(given)) return given;
+function requireCurrency(given: string, settings: Settings): Currency {
+  const exact = settings.currencies.get(given);
+  if (exact) return exact;
   const upper = given.toUpperCase();
-  const known = settings.currencies.has(upper);
-  if (known && settings.choices.currencyCase === 'free') return upper;
+  const known = settings.currencies.get(upper);
+  if (known && settings.choices.currencyCase === 'free') return known;
   const codes = [...settings.currencies.keys()].join(', ');
   const problem = known
     ? upperCaseProblem(given)

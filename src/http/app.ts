@@ -6,7 +6,7 @@ import { GatewayError } from '../contract/error.ts';
 import { mountControl, mountProbes } from './control/route.ts';
 import { controlRoutes } from './control/routes.ts';
 import { type App, type AppContext, type AppEnvironment, type AppParts, basePath } from './environment.ts';
-import { asGatewayError, statusOf, unknownRoute } from './errors.ts';
+import { asGatewayError, requestLine, statusOf, unknownRoute } from './errors.ts';
 import { isControl, proxiedGuard, siteGuard, tokenGuard } from './guard.ts';
 import { injectFaults } from './inject-faults.ts';
 import type { RequestListener } from './listener.ts';
@@ -72,7 +72,7 @@ export function createApp(parts: AppParts): App {
   mountControl(app, controlRoutes(parts, document), parts.mask);
   app.notFound((c) => {
     const routes = app.routes.filter(({ method }) => method !== 'ALL');
-    return explain(c, unknownRoute(c.req.method, c.req.path, routes, parts.dialect));
+    return explain(c, unknownRoute(requestLine(c), routes, parts.dialect));
   });
   app.onError((thrown, c) => {
     const error = asGatewayError(thrown);

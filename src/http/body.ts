@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../contract/error.ts';
-import { fieldReader, type PostedFields } from '../wire/body.ts';
+import { fieldReader, type PostedFields, Unreadable } from '../wire/body.ts';
 import type { AppContext } from './environment.ts';
 
 /** Far larger than any request of this interface (chosen). */
@@ -91,6 +91,7 @@ export async function readTextFields(c: AppContext): Promise<Record<string, stri
   c.get('requestLog').requestBody = text;
   return Object.fromEntries(
     Object.entries(fields).map(([name, value]) => {
+      if (value instanceof Unreadable) throw new GatewayError('invalid_fields', `${name} ${value.problem}`);
       if (typeof value === 'object') throw new GatewayError('invalid_fields', `${name} must be text`);
       return [name, String(value)];
     }),

@@ -69,10 +69,10 @@ export function createEdge(options: EdgeOptions): Frontend {
   }
 
   function dropOldest(): void {
-    for (const [key, { socket }] of waiting) {
-      socket.destroy();
-      return forget(key);
-    }
+    const [[key, oldest] = []] = waiting;
+    if (key === undefined) return;
+    oldest?.socket.destroy();
+    forget(key);
   }
 
   function forget(key: string): void {

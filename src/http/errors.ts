@@ -1,6 +1,8 @@
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import { hostName, isLoopback } from '../contract/address.ts';
 import { command, GatewayError, hint, nearestName, STATUS } from '../contract/error.ts';
 import type { Dialect } from '../wire/dialect.ts';
+import type { AppContext } from './environment.ts';
 
 /** Converts anything thrown to an error. An unexpected error is `internal`, and its details appear only in the log. */
 export function asGatewayError(thrown: unknown): GatewayError {
@@ -21,13 +23,18 @@ interface KnownRoute {
   path: string;
 }
 
+export const requestLine = ({ req }: AppContext) => ({
+  method: req.method,
+  path: req.path,
+  host: req.header('host') ?? '',
+});
+
 /**
  * The error for an unknown path or method: 405 for a known path, otherwise 404 with the nearest route (chosen:
  * route-unknown*, card-route-*).
  */
 export function unknownRoute(
-  method: string,
-  path: string,
+  { method, path, host }: ReturnType<typeof requestLine>,
   routes: readonly KnownRoute[],
   { missingPath, paths }: Pick<Dialect, 'missingPath' | 'paths'>,
 ): GatewayError {
@@ -49,14 +56,31 @@ export function unknownRoute(
   }
   const missing = missingPath(path);
   if (missing !== undefined) return new GatewayError('not_found', missing);
+  const notFound = (nearest: string | undefined, more = '') => {
+    const allowed = methodsOf(routes.filter((route) => route.path === nearest)).join('/');
+    const fix = nearest ? `; the nearest route is ${allowed} ${nearest}${more}` : '';
+    return new GatewayError('not_found', `there is no route ${method} ${path.slice(0, 200)}${fix}`);
+  };
+  const clean = `/${path.split('/').filter(Boolean).join('/')}`;
+  const ends = routes.map((route) => route.path).filter((one) => one.length > 1 && clean.endsWith(one));
+  const end = ends.sort((one, other) => other.length - one.length)[0];
   // Only routes of the same mode: a route of the other mode would move real money, or none.
   const prefix = firstPart(paths.initiate.sandbox);
   const isSandbox = nearestName(firstPart(path), [prefix]) === prefix;
+  if (end !== undefined && (!isSandbox || firstPart(end) === prefix))
+    return notFound(end, basePathFix(clean.slice(0, -end.length), host));
   const known = routes.map((route) => route.path).filter((one) => (firstPart(one) === prefix) === isSandbox);
-  const nearest = incomplete?.path ?? nearestName(path, new Set(known));
-  const allowed = methodsOf(routes.filter((route) => route.path === nearest)).join('/');
-  const fix = nearest ? `; the nearest route is ${allowed} ${nearest}` : '';
-  return new GatewayError('not_found', `there is no route ${method} ${path.slice(0, 200)}${fix}`);
+  return notFound(incomplete?.path ?? nearestName(path, new Set(known)));
+}
+
+/** How to serve the routes below a base path, which some clients have in the address of their gateway. */
+function basePathFix(base: string, host: string): string {
+  if (base === '' || !/^[\w./~-]{1,80}$/.test(base)) return '';
+  const name = hostName(host.replace(/:\d*$/, ''));
+  const alias = `--host-alias ${name && !isLoopback(name) ? name : 'pay.example.com'}${base}`;
+  return name && !isLoopback(name)
+    ? `. To serve all routes below ${base}, start with ${alias}`
+    : `. To serve all routes below ${base}, start with --public-url http://${host}${base}, or for another host with ${alias}`;
 }
 
 const firstPart = (path: string): string => path.split('/', 2)[1] ?? '';

@@ -1,3 +1,4 @@
+import { isAscii, isUtf8 } from 'node:buffer';
 import { GatewayError } from '../contract/error.ts';
 import { SURROGATE_ESCAPE } from '../contract/input.ts';
 
@@ -36,7 +37,7 @@ type FieldReader = (body: Buffer, contentType: string) => PostedFields;
 /** The reader for each media type. Forms: documented; JSON: observed. */
 const READERS: ReadonlyMap<string, FieldReader> = new Map<string, FieldReader>([
   ['application/x-www-form-urlencoded', parseForm],
-  ['multipart/form-data', parseMultipartForm],
+  ['multipart/form-data', parseMultipart],
   ['application/json', parseJson],
 ]);
 const JSON_READER: ReadonlyMap<string, FieldReader> = new Map([['application/json', parseJson]]);
@@ -60,45 +61,101 @@ export function fieldReader(contentType: string, jsonOnly = false): FieldReader 
   );
 }
 
-/** Reads a form. Ignores a field `__proto__`. */
-function parseForm(body: Buffer): PostedFields {
-  const text = body.toString('utf8');
-  const fields: PostedFields['fields'] = {};
-  const pairs = text.split('&', MAX_FIELDS + 1);
+/** A value whose bytes are not text. A field with it is rejected with the problem, which does not name the field. */
+export class Unreadable {
+  readonly problem: string;
+
+  constructor(problem: string) {
+    this.problem = problem;
+  }
+}
+
+/** Decodes the bytes of a value. */
+type Decode = (bytes: Buffer) => string | Unreadable;
+
+/** The charset that a Content-Type states; null for UTF-8, the default. */
+function charsetOf(contentType: string): string | null {
+  const [, label] = /;\s*charset="?([^\s";]{1,40})/i.exec(contentType) ?? [];
+  return label === undefined || /^utf-?8$/i.test(label) ? null : label;
+}
+
+/** @throws GatewayError `unsupported_media_type` for an unknown charset */
+function decoderOf(charset: string | null): Decode {
+  if (charset === null) return (bytes) => (isUtf8(bytes) ? bytes.toString('utf8') : notUtf8(bytes));
+  try {
+    const decoder = new TextDecoder(charset);
+    return (bytes) => decoder.decode(bytes);
+  } catch (error) {
+    throw new GatewayError('unsupported_media_type', `unknown charset "${charset}": send UTF-8`, {
+      cause: error,
+    });
+  }
+}
+
+function notUtf8(bytes: Buffer): Unreadable {
+  return new Unreadable(
+    `has ${firstInvalidByte(bytes)}, which is not UTF-8: send UTF-8, or state the charset in Content-Type`,
+  );
+}
+
+function firstInvalidByte(bytes: Buffer): string {
+  const valid = Buffer.from(bytes.toString('utf8'));
+  const at = bytes.findIndex((byte, index) => byte !== valid[index]);
+  return `the byte 0x${bytes[at]?.toString(16).toUpperCase()} at position ${at + 1}`;
+}
+
+/** A body as text for the request log. Bytes that are not UTF-8 are shown as in Latin-1. */
+const logged = (body: Buffer) => body.toString(isUtf8(body) ? 'utf8' : 'latin1');
+
+/** Reads a form as PHP does, except that bytes which are not text are reported. */
+function parseForm(body: Buffer, contentType: string): PostedFields {
+  const charset = charsetOf(contentType);
+  const decode = decoderOf(charset);
+  // One character per byte: the structure is ASCII.
+  const pairs = body.toString('latin1').split('&', MAX_FIELDS + 1);
   if (pairs.length > MAX_FIELDS) throw tooManyFields('a form');
+  const fields = new Map<string, string | Unreadable>();
   for (const pair of pairs) {
     if (pair === '') continue;
     const nameTo = pair.includes('=') ? pair.indexOf('=') : pair.length;
-    fields[formText(pair.slice(0, nameTo))] = formText(pair.slice(nameTo + 1));
+    const name = formText(pair.slice(0, nameTo), charset, decode);
+    const value = formText(pair.slice(nameTo + 1), charset, decode);
+    fields.set(name instanceof Unreadable ? pair.slice(0, nameTo) : name, value);
   }
-  return { text, fields };
-}
-
-function parseMultipartForm(body: Buffer, contentType: string): PostedFields {
-  const fields: PostedFields['fields'] = {};
-  for (const [name, value] of parseMultipart(body, contentType)) fields[name] = value;
-  return { text: body.toString('utf8'), fields };
+  return { text: logged(body), fields: Object.fromEntries(fields) };
 }
 
 /** Decodes a name or value of a form. */
-function formText(written: string): string {
+function formText(written: string, charset: string | null, decode: Decode): string | Unreadable {
   // A copy: a slice would keep the whole body in memory.
-  if (!/[%+]/.test(written)) return ` ${written}`.slice(1);
-  try {
-    return decodeURIComponent(written.replaceAll('+', ' '));
-  } catch {
-    // Invalid UTF-8 and invalid escapes are decoded as far as possible.
-    return new URLSearchParams(`=${written}`).get('') ?? '';
+  if (/^[ -$&-*,-~]*$/.test(written)) return ` ${written}`.slice(1);
+  const spaced = written.replaceAll('+', ' ');
+  if (charset === null && isAscii(Buffer.from(written, 'latin1'))) {
+    try {
+      return decodeURIComponent(spaced);
+    } catch {
+      // It has an invalid escape, which stays as it is, or bytes that are not UTF-8.
+    }
   }
+  const unescaped = spaced.replace(/%([0-9a-f]{2})/gi, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  );
+  return decode(Buffer.from(unescaped, 'latin1'));
 }
 
 function parseJson(body: Buffer): PostedFields {
+  if (!isUtf8(body)) {
+    throw new GatewayError(
+      'unparseable_body',
+      `the body has ${firstInvalidByte(body)}, which is not UTF-8: send JSON in UTF-8`,
+    );
+  }
   const text = body.toString('utf8');
   let parsed: unknown;
   try {
-    // Lone surrogates, which JSON can carry but UTF-8 cannot, become the replacement character.
-    parsed = SURROGATE_ESCAPE.test(text) ? JSON.parse(text, wellFormed) : JSON.parse(text);
+    parsed = SURROGATE_ESCAPE.test(text) ? JSON.parse(text, requireWellFormed) : JSON.parse(text);
   } catch (error) {
+    if (error instanceof GatewayError) throw error;
     throw new GatewayError('unparseable_body', `the body is not valid JSON: ${(error as Error).message}`, {
       cause: error,
     });
@@ -110,31 +167,31 @@ function parseJson(body: Buffer): PostedFields {
   return { text, fields: parsed as PostedFields['fields'] };
 }
 
-const wellFormed = (_: string, value: unknown) => (typeof value === 'string' ? value.toWellFormed() : value);
+/** A lone surrogate is not a character: neither files nor forms can encode it. */
+function requireWellFormed(name: string, value: unknown): unknown {
+  if (typeof value !== 'string' || value.isWellFormed()) return value;
+  throw new GatewayError(
+    'unparseable_body',
+    `${name.toWellFormed()} has a lone surrogate, such as \\ud800, which is not a character`,
+  );
+}
 
 /*
  * Our own reader: libraries are made for streams of files. Here the body is small and complete, and only its text fields
  * matter. The libraries take as long for them as all the rest of an initiate.
  */
 
-type Field = readonly [name: string, value: string];
-
-/**
- * The text fields of a multipart/form-data body, in order. Files are ignored.
- *
- * @param body the whole body
- * @param contentType the Content-Type header, which names the boundary
- * @throws GatewayError `unparseable_body`, with the problem, or `body_too_large`
- */
-function parseMultipart(body: Buffer, contentType: string): Field[] {
+/** Reads the text fields of a multipart/form-data body. Files are ignored. */
+function parseMultipart(body: Buffer, contentType: string): PostedFields {
   const [, quoted, plain] = /;\s*boundary=(?:"([^"]{1,200})"|([^\s;"]{1,200}))/i.exec(contentType) ?? [];
   const boundary = quoted ?? plain;
   if (boundary === undefined) throw malformed('its Content-Type names no boundary');
+  const decode = decoderOf(charsetOf(contentType));
   // One character per byte: the structure is ASCII, and values are decoded one by one. The leading line break makes a
   // boundary at the start look like any other.
   const text = `\r\n${body.toString('latin1')}`;
   const separator = `\r\n--${boundary}`;
-  const fields: Field[] = [];
+  const fields = new Map<string, string | Unreadable>();
   let at = boundaryEnd(text, separator, 0, 'it does not contain its boundary');
   for (let part = 0; !text.startsWith('--', at); part++) {
     if (part === MAX_FIELDS) throw tooManyFields('a form');
@@ -144,10 +201,13 @@ function parseMultipart(body: Buffer, contentType: string): Field[] {
     const next = boundaryEnd(text, separator, headersEnd + 2, 'it ends before its last boundary');
     const name = fieldName(text.slice(at, headersEnd));
     const value = text.slice(headersEnd + HEADERS_END.length, next - separator.length);
-    if (name !== undefined) fields.push([decoded(name), decoded(value)]);
+    if (name !== undefined) {
+      const decoded = decode(Buffer.from(name, 'latin1'));
+      fields.set(decoded instanceof Unreadable ? name : decoded, decode(Buffer.from(value, 'latin1')));
+    }
     at = next;
   }
-  return fields;
+  return { text: logged(body), fields: Object.fromEntries(fields) };
 }
 
 const HEADERS_END = '\r\n\r\n';
@@ -171,11 +231,6 @@ function fieldName(headers: string): string | undefined {
   const name = quoted?.replace(/\\(.)/g, '$1') ?? plain;
   if (name === undefined) throw malformed('a part has no name');
   return name;
-}
-
-/** Bytes as UTF-8 text. */
-function decoded(bytes: string): string {
-  return Buffer.from(bytes, 'latin1').toString('utf8');
 }
 
 function malformed(why: string): GatewayError {

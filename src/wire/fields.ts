@@ -10,6 +10,7 @@ import {
   shapeOf,
 } from '../contract/field.ts';
 import { characters, shorten } from '../contract/text.ts';
+import { type PostedFields, Unreadable } from './body.ts';
 
 /** A message that a merchant or a customer posts. Unknown fields are ignored (observed: initiate-unknown-*). */
 export function postedMessage<All extends Fields>(
@@ -21,10 +22,23 @@ export function postedMessage<All extends Fields>(
   return named({ name, description, fields, io: 'input', example }, z.object(shapeOf(fields)));
 }
 
+/**
+ * The values of a request as Laravel passes them to its validation (TrimStrings and ConvertEmptyStringsToNull; chosen:
+ * field-trimmed-*): without white space around texts, and without values that are null or empty.
+ */
+export function trimmed(fields: PostedFields['fields']): Record<string, unknown> {
+  const values: [name: string, value: unknown][] = [];
+  for (const [name, given] of Object.entries(fields)) {
+    const value = typeof given === 'string' ? given.trim() : given;
+    if (value !== null && value !== '') values.push([name, value]);
+  }
+  return Object.fromEntries(values);
+}
+
 /** The problem with a value; undefined if it is valid. */
 type Problem = (value: string) => string | undefined;
 
-/** A required text field: present, not empty, and without a `problem`. `otherType` is the problem with other types. */
+/** A required text field without a `problem`. `otherType` is the problem with other types. */
 export function required(
   problem: Problem,
   description: string,
@@ -32,12 +46,22 @@ export function required(
   otherType: (input: unknown) => string = () => 'must be text',
 ): Field<z.ZodMiniString> {
   const schema = z
-    .string({ error: ({ input }) => (input === undefined ? 'is required' : otherType(input)) })
+    .string({
+      error: ({ input }) => {
+        if (input instanceof Unreadable) return input.problem;
+        return input === undefined ? 'is required' : otherType(input);
+      },
+    })
     .check(({ value, issues }) => {
-      const message = value === '' ? 'is required' : problem(value);
+      const message = nulProblem(value) ?? problem(value);
       if (message) issues.push({ code: 'custom', input: value, message });
     });
   return field(schema, description, { minLength: 1, ...json });
+}
+
+function nulProblem(value: string): string | undefined {
+  const at = value.indexOf('\0');
+  return at === -1 ? undefined : `has a NUL byte (%00) at position ${at + 1}, which is not text`;
 }
 
 /** A required text from a list of values. */

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 
 const answer = JSON.stringify({
   success: 'ok',
-  message: 'Payment initiated. Redirect to url.',
+  message: 'Payment Initiated. Redirect to url.',
   url: 'http://127.0.0.1:4477/sandbox/initiate/payment/checkout?payment_id=pay_0123456789abcdefghijklmn',
 });
 

@@ -50,10 +50,38 @@ describe('a new card', () => {
   it('is rejected with all problems at the same time', () => {
     expect(() => readToggle({ fields: { active: 'true' }, text: '' })).toThrowError(
       expect.objectContaining({
-        problems: ['card_id is required', 'active must be true or false, as a JSON boolean without quotes'],
+        problems: [
+          'card_id is required',
+          'active must be true, false, 1 or 0 (got "true"): send true without quotes',
+        ],
       }),
     );
   });
+});
+
+it.each([
+  [true, 'activate'],
+  [1, 'activate'],
+  ['1', 'activate'],
+  [false, 'block'],
+  [0, 'block'],
+  ['0', 'block'],
+])('active %j means %s', (active, action) => {
+  expect(readToggle({ fields: { card_id: ' card_1 ', active }, text: '' })).toEqual({
+    cardId: 'card_1',
+    action,
+  });
+});
+
+it('a canceled card cannot be canceled again, and the error says so', () => {
+  const canceled: Card = { ...issued(), status: 'canceled' };
+  const change = (action: 'cancel' | 'activate') => () => applyCardAction(canceled, action, NOW);
+  expect(change('cancel')).toThrow(`card ${canceled.id} was canceled already`);
+  expect(change('activate')).toThrow(`card ${canceled.id} is canceled, which is final`);
+});
+
+it('rounds the charges of a card in a currency without decimals to whole units', () => {
+  expect(issued({ amount: '15001', currency_code: 'GNF' })).toMatchObject({ charges: '150' });
 });
 
 describe('a card number', () => {

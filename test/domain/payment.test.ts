@@ -8,7 +8,7 @@ import { secretKeyFinder } from '../../src/domain/merchant.ts';
 import { parseCurrency } from '../../src/domain/money.ts';
 import { initiate, initiateHint, requirePayment, withEvent } from '../../src/domain/payment.ts';
 import type { State } from '../../src/domain/state.ts';
-import type { PostedFields } from '../../src/wire/body.ts';
+import { fieldReader, type PostedFields } from '../../src/wire/body.ts';
 import { readInitiate } from '../../src/wire/documented/initiate.ts';
 import { character } from '../helpers/characters.ts';
 import {
@@ -123,7 +123,7 @@ describe('the check of the initiate fields', () => {
     [{ customer_name: 7 }, 'customer_name must be text'],
     [
       { amount: ['1'] },
-      'amount must be a plain decimal greater than 0 with at most 20 digits and 8 decimals, such as 100 or 49.90',
+      'amount must be a plain decimal greater than 0 with at most 20 digits and 8 decimals, such as 100 or 49.90 (got a list)',
     ],
     [{ details: SMILE.repeat(101) }, 'details must have at most 100 characters (got 101)'],
     // Every unknown currency is rejected: only the message distinguishes it from a limit.
@@ -133,6 +133,34 @@ describe('the check of the initiate fields', () => {
   ])('rejects an invalid field with: $1', (changes, problem) => {
     const { code, message, problems } = refusal(posted(changes));
     expect([code, message, problems]).toEqual(['invalid_fields', problem, [problem]]);
+  });
+
+  it.each([
+    [{ customer_name: ' ' }, 'customer_name is required'],
+    [{ details: 'a\0b' }, 'details has a NUL byte (%00) at position 2, which is not text'],
+    [{ amount: true }, /^amount must be a plain decimal/],
+    [{ customer_email: 'ada.@example.com' }, /^customer_email must be a valid e-mail address/],
+  ])('rejects what Laravel or its database rejects: %j', (changes, problem) => {
+    expect(refusal(posted(changes)).message).toMatch(problem);
+  });
+
+  it('removes white space around values, as Laravel does', () => {
+    expect(
+      accepted({ identifier: 'order-1 ', amount: '\t25', customer_email: ' admin@localhost' }),
+    ).toMatchObject({
+      identifier: 'order-1',
+      amount: '25',
+      customerEmail: 'admin@localhost',
+    });
+  });
+
+  it('names the separator of PHP that hides the fields', () => {
+    const form = new URLSearchParams(posted({}).fields as Record<string, string>).toString();
+    const type = 'application/x-www-form-urlencoded';
+    const { problems } = refusal(fieldReader(type)(Buffer.from(form.replaceAll('&', '&amp;')), type));
+    expect(problems[0]).toMatch(
+      /^the fields are separated by "&amp;".* received: "amp;identifier", "amp;currency",.*http_build_query/,
+    );
   });
 
   it('reports the expected and the actual amount', () => {

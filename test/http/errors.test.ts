@@ -94,7 +94,36 @@ describe('a request without a route', () => {
   ])('%s never suggests a route of the other mode', async (path, nearest) => {
     const { url } = await startSim();
     const { message } = (await (await fetch(url + path, { method: 'POST' })).json()) as { message: string };
-    expect(message).toMatch(new RegExp(`the nearest route is \\S+ ${nearest}(/|$)`));
+    expect(message).toMatch(new RegExp(`the nearest route is \\S+ ${nearest}(/|$|\\. To serve)`));
+  });
+
+  it.each([
+    ['//sandbox/payment/initiate', 'the nearest route is POST /sandbox/payment/initiate'],
+    ['/sandbox//payment/initiate', 'the nearest route is POST /sandbox/payment/initiate'],
+    ['/sandbox/payment/initiate/', 'the nearest route is POST /sandbox/payment/initiate'],
+    ['/payment/initiate//', 'the nearest route is POST /payment/initiate'],
+  ])('%s names the route without the slashes', async (path, expected) => {
+    const { url } = await startSim();
+    const { message } = (await (await fetch(url + path, { method: 'POST' })).json()) as { message: string };
+    expect(message).toBe(`there is no route POST ${path}; ${expected}`);
+  });
+
+  it('below a base path says how to serve the routes there, also in the log', async () => {
+    const { server, url, control } = await startSim();
+    const post = `POST /xcash/sandbox/payment/initiate HTTP/1.1\r\n${CLOSE}Content-Length: 0\r\nHost: `;
+    const named = await rawExchange(server.port, `${post}pay.shop.test\r\n\r\n`);
+    const { message } = JSON.parse(named.body) as { message: string };
+    expect(message).toBe(
+      'there is no route POST /xcash/sandbox/payment/initiate; the nearest route is POST /sandbox/payment/initiate. To serve all routes below /xcash, start with --host-alias pay.shop.test/xcash',
+    );
+    const here = await fetch(`${url}/xcash/payment/initiate`, { method: 'POST' });
+    expect(await here.json()).toMatchObject({
+      message: expect.stringMatching(
+        `the nearest route is POST /payment/initiate. .* --public-url ${url}/xcash, .* --host-alias pay.example.com/xcash`,
+      ),
+    });
+    const { data } = await control<{ data: { notes: string[] }[] }>('/requests');
+    expect(data[1]?.notes).toEqual([message]);
   });
 
   it('gets the name of the intended route if it has a verb instead of an id', async () => {

@@ -29,24 +29,27 @@ const ODD = {
 };
 
 describe('initiate', () => {
-  it.each(ENCODINGS)('stores values as received from a %s body', async (encoding) => {
-    const { url, publicKey, control } = await startSim();
-    const request = encoded(fields({ public_key: publicKey, ...ODD }), encoding);
-    const answer = await fetch(`${url}/sandbox/payment/initiate`, { method: 'POST', ...request });
-    expect(await answer.json()).toMatchObject({ success: 'ok' });
-    const { data } = await control<{ data: object[] }>('/payments');
-    expect(data).toMatchObject([
-      {
-        identifier: ODD.identifier,
-        // In multipart bodies, browsers write line breaks as CR LF.
-        details: encoding === 'multipart' ? ODD.details.replace(/\n/g, '\r\n') : ODD.details,
-        amount: ODD.amount,
-        successUrl: ODD.success_url,
-        cancelUrl: ODD.cancel_url,
-        customerName: ODD.customer_name,
-      },
-    ]);
-  });
+  it.each(ENCODINGS)(
+    'stores values as received from a %s body, without white space around them',
+    async (encoding) => {
+      const { url, publicKey, control } = await startSim();
+      const request = encoded(fields({ public_key: publicKey, ...ODD }), encoding);
+      const answer = await fetch(`${url}/sandbox/payment/initiate`, { method: 'POST', ...request });
+      expect(await answer.json()).toMatchObject({ success: 'ok' });
+      const { data } = await control<{ data: object[] }>('/payments');
+      expect(data).toMatchObject([
+        {
+          identifier: ODD.identifier.trim(),
+          // In multipart bodies, browsers write line breaks as CR LF.
+          details: encoding === 'multipart' ? ODD.details.replace(/\n/g, '\r\n') : ODD.details,
+          amount: ODD.amount,
+          successUrl: ODD.success_url,
+          cancelUrl: ODD.cancel_url,
+          customerName: ODD.customer_name,
+        },
+      ]);
+    },
+  );
 
   it('explains a rejection in the log, but not in the response', async () => {
     const { url, publicKey, control } = await startSim();

@@ -3,14 +3,14 @@ import { CARD_AMOUNT_PATTERN, cardAmountProblem } from '../../contract/amount.ts
 import { type CardTransaction, maskedCardNumber } from '../../contract/card.ts';
 import { GatewayError } from '../../contract/error.ts';
 import { count, field, type JsonSchema, record, text as string } from '../../contract/field.ts';
-import { characters } from '../../contract/text.ts';
+import { characters, shortJson } from '../../contract/text.ts';
 import { CARD_STATUSES } from '../../contract/vocabulary.ts';
 import { amountFromNumber } from '../../domain/money.ts';
 import type { Card } from '../../domain/state.ts';
 import type { PostedFields } from '../body.ts';
 import type { CardResult, Dialect } from '../dialect.ts';
 import { amountSource } from '../encoding.ts';
-import { amountJson, email, postedMessage, required, text } from '../fields.ts';
+import { amountJson, email, postedMessage, required, text, trimmed } from '../fields.ts';
 import { CARD_NAMES, fromWire } from './names.ts';
 
 export const CARD_REQUEST_EXAMPLE = {
@@ -36,6 +36,7 @@ export const CardRequest = postedMessage(
       cardAmountProblem,
       'Card total amount, a number or numeric text; at most 10 digits and 4 decimals.',
       amountJson(CARD_AMOUNT_PATTERN.source),
+      (input) => cardAmountProblem(input) ?? '',
     ),
   },
   CARD_REQUEST_EXAMPLE,
@@ -43,17 +44,25 @@ export const CardRequest = postedMessage(
 
 const MAX_CARD_ID = 40;
 
+/** What Laravel's rule `boolean` accepts (chosen: card-toggle-boolean-*). */
+const BOOLEANS = [true, false, 1, 0, '1', '0'] as const;
+
+function notBoolean(input: unknown): string {
+  const isQuoted = input === 'true' || input === 'false';
+  const fix = isQuoted ? `: send ${input} without quotes` : '';
+  return `must be true, false, 1 or 0 (got ${shortJson(input)})${fix}`;
+}
+
 export const ToggleRequest = postedMessage(
   'ToggleRequest',
   'The card to activate or block.',
   {
     card_id: text(MAX_CARD_ID, 'Card identifier.'),
     active: field(
-      z.boolean({
-        error: ({ input }) =>
-          input === undefined ? 'is required' : 'must be true or false, as a JSON boolean without quotes',
+      z.literal(BOOLEANS, {
+        error: ({ input }) => (input === undefined ? 'is required' : notBoolean(input)),
       }),
-      'true activates an inactive card, false blocks it.',
+      'true activates an inactive card, false blocks it. 1, 0, "1" and "0" are accepted, too.',
     ),
   },
   TOGGLE_EXAMPLE,
@@ -63,11 +72,11 @@ export const readCard: Dialect['readCard'] = (posted) => fromWire(CARD_NAMES, re
 
 export const readToggle: Dialect['readToggle'] = (posted) => {
   const { card_id, active } = read(ToggleRequest, posted);
-  return { cardId: card_id, action: active ? 'activate' : 'block' };
+  return { cardId: card_id, action: Number(active) === 1 ? 'activate' : 'block' };
 };
 
 function read<Schema extends z.ZodMiniObject>(schema: Schema, posted: PostedFields): z.output<Schema> {
-  const values = Object.fromEntries(Object.entries(posted.fields).filter(([, value]) => value !== null));
+  const values = trimmed(posted.fields);
   const amount = values['amount'];
   if (typeof amount === 'number') {
     // An inexact number stays as written, so that the check rejects it.

@@ -3,7 +3,7 @@ import { AMOUNT_PATTERN, isAmount } from '../../contract/amount.ts';
 import { GatewayError, hint, nearestName } from '../../contract/error.ts';
 import { field, LINK, optional, record, shapeOf, text as string } from '../../contract/field.ts';
 import type { PaymentRequest } from '../../contract/payment.ts';
-import { shorten } from '../../contract/text.ts';
+import { shorten, shortJson } from '../../contract/text.ts';
 import { CHECKOUT_THEMES } from '../../contract/vocabulary.ts';
 import { mistypedMagic } from '../../domain/auto.ts';
 import { amountFromNumber } from '../../domain/money.ts';
@@ -12,7 +12,7 @@ import type { Payment } from '../../domain/state.ts';
 import type { PostedFields } from '../body.ts';
 import type { Accepted, Dialect } from '../dialect.ts';
 import { amountSource } from '../encoding.ts';
-import { address, amountJson, email, oneOf, postedMessage, required, text } from '../fields.ts';
+import { address, amountJson, email, oneOf, postedMessage, required, text, trimmed } from '../fields.ts';
 import { checkoutUrl, fromWire, MAX_IDENTIFIER, REQUEST_NAMES } from './names.ts';
 
 const A_DECIMAL =
@@ -22,7 +22,7 @@ const A_DECIMAL =
 const otherAmount = (input: unknown) =>
   typeof input === 'number'
     ? 'cannot be read exactly from this JSON number: send a string, such as "49.90"'
-    : A_DECIMAL;
+    : `${A_DECIMAL} (got ${shortJson(input)})`;
 
 /**
  * The fields of initiate. Names, limits and required fields: documented. Format of amounts and addresses: chosen.
@@ -109,7 +109,8 @@ export type InitiateAnswer = z.infer<typeof InitiateAnswer>;
 export function initiateAnswer(payment: Pick<Payment, 'id' | 'mode'>, baseUrl: string): InitiateAnswer {
   return {
     success: 'ok',
-    message: 'Payment initiated. Redirect to url.',
+    // Observed: initiate-message.
+    message: 'Payment Initiated. Redirect to url.',
     url: checkoutUrl(payment, baseUrl),
   };
 }
@@ -132,22 +133,33 @@ export const readInitiate: Dialect['readInitiate'] = (posted, accepted) => {
 function checked(posted: PostedFields, accepted: Accepted): InitiateFields {
   const outcome = tryReading(posted, accepted);
   if (!Array.isArray(outcome)) return outcome;
-  const isJson = Object.keys(posted.fields).some((name) => /^\s*\{/.test(name));
-  throw new GatewayError('invalid_fields', outcome[0] ?? 'the fields are not valid', {
-    problems: outcome,
+  const names = Object.keys(posted.fields);
+  const isJson = names.some((name) => /^\s*\{/.test(name));
+  const problems = [...wrongSeparator(names), ...outcome];
+  throw new GatewayError('invalid_fields', problems[0] ?? 'the fields are not valid', {
+    problems,
     ...(isJson && {
       hint: hint`The body looks like JSON but was sent as a form: use Content-Type: application/json`,
     }),
   });
 }
 
-/** The values of the fields, or every problem with them. Null counts as missing, and so does empty text in an optional field. */
+/** The cause of missing fields if a PHP setting separates them with an HTML escape. */
+function wrongSeparator(names: readonly string[]): string[] {
+  const escaped = names.filter(
+    (name) => name.startsWith('amp;') && FIELD_NAMES.has(name.slice('amp;'.length)),
+  );
+  if (!escaped.length) return [];
+  const received = escaped.map((name) => `"${name}"`).join(', ');
+  return [
+    `the fields are separated by "&amp;" instead of "&", so these were received: ${received}. PHP's setting arg_separator.output is "&amp;": call http_build_query($fields, '', '&')`,
+  ];
+}
+
+/** The values of the fields, or every problem with them. */
 function tryReading(posted: PostedFields, { valueLengths, siteLogo }: Accepted): InitiateFields | string[] {
   const form = FORMS[siteLogo][valueLengths];
-  const values = { ...posted.fields };
-  for (const name of FIELD_NAMES) if (values[name] === null) delete values[name];
-  if (values['checkout_theme'] === '') delete values['checkout_theme'];
-  if (values['site_logo'] === '' && siteLogo === 'optional') delete values['site_logo'];
+  const values = trimmed(posted.fields);
   if (typeof values['amount'] === 'number') {
     values['amount'] = amountFromNumber(values['amount'], amountSource(posted)) ?? values['amount'];
   }

@@ -4,7 +4,7 @@ import { accepts } from 'hono/accepts';
 import { readTextFields } from '../../body.ts';
 import { serviceCaller } from '../../call-service.ts';
 import { type App, type AppContext, type AppParts, basePath } from '../../environment.ts';
-import { asGatewayError, statusOf, unknownRoute } from '../../errors.ts';
+import { asGatewayError, requestLine, statusOf, unknownRoute } from '../../errors.ts';
 import STYLES from '../assets/dashboard.css?text';
 import SCRIPT from '../assets/live.ts?text';
 import { Link } from '../layout.tsx';
@@ -119,7 +119,7 @@ export function dashboard(app: App, parts: AppParts): App {
   asset('live.js', 'text/javascript', SCRIPT);
   asset('dashboard.css', 'text/css', STYLES);
   // Users of the dashboard do not know the routes of its forms.
-  pages.notFound((c) => refuse(c, missing, unknownRoute(c.req.method, c.req.path, [], parts.dialect)));
+  pages.notFound((c) => refuse(c, missing, unknownRoute(requestLine(c), [], parts.dialect)));
   pages.onError((error) => {
     throw error;
   });
