@@ -146,10 +146,10 @@ async function newFolder(path: string): Promise<string> {
 /** Whether a file is the log or lock of a start, maybe of an earlier one that was killed. */
 const isOfStart = (name: string) => name === LOG_FILE || isLock(name);
 
-/** Whether a folder has only `db.json`, apart from a start's log and lock, and a journal that it was about to create. */
+/** Whether a folder has only `db.json`, apart from a start's log and lock, and files that it was about to create. */
 export async function hasOnlySnapshot(folder: string): Promise<boolean> {
   const others = (await readdir(folder)).filter((name) => !isOfStart(name));
-  return others.every((name) => name === 'db.json' || name === 'journal.jsonl.tmp');
+  return others.every((name) => ['db.json', 'db.json.tmp', 'journal.jsonl.tmp'].includes(name));
 }
 
 /** The beginning of a state file. An empty file, such as from mktemp, also matches. */
