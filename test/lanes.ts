@@ -16,7 +16,7 @@ interface Lane {
 /** Files that open sockets, kill processes, or fill disks. */
 const OUTSIDE_THE_PROCESS = [
   'test/delivery/{clock,courier,poster,receiver-trust,sender}.test.ts',
-  'test/store/{durability,folder}.test.ts',
+  'test/store/{durability,folder,lock}.test.ts',
   'test/package.test.ts',
 ];
 const MOCKING = ['test/delivery/egress.test.ts', 'test/store/migrations.test.ts'];

@@ -114,7 +114,7 @@ const attemptFields = {
     'The first 64 KiB of the response (1 KiB once 64 MiB of responses are stored); null if none.',
   ),
   failure: field(z.nullable(AttemptFailure), 'Why it failed; null when the receiver answered 2xx in time.'),
-  fault: field(z._default(z.nullable(AppliedFault), null), 'The fault rule that acted on it; null if none.'),
+  fault: field(z.nullable(AppliedFault), 'The fault rule that acted on it; null if none.'),
 };
 
 export const StoredAttempt = record('StoredAttempt', 'An attempt as stored.', attemptFields);
@@ -161,19 +161,13 @@ const deliveryFields = {
     text,
     'The public key of the pair that signed it; empty if it was tampered with. Tampered IPNs are never signed again.',
   ),
-  once: field(z._default(yesOrNo, false), 'Fired by hand: attempted once, without retries.'),
+  once: field(yesOrNo, 'Fired by hand: attempted once, without retries.'),
   attemptCount: field(count, 'Number of attempts.'),
   createdAt: time('Creation time.'),
   nextAttemptAt: field(z.nullable(dueTime), 'Time of the next attempt; null if none.', TIME),
-  tampered: field(z._default(z.array(Tampered), []), 'The values that were forged in it after signing.'),
-  signedAnew: field(
-    z._default(yesOrNo, false),
-    'Whether a resend signed it with a new key, because the pair was replaced.',
-  ),
-  postponedBy: field(
-    z._default(z.nullable(FaultRule), null),
-    'The fault rule that postponed its next attempt; null if none.',
-  ),
+  tampered: field(z.array(Tampered), 'The values that were forged in it after signing.'),
+  signedAnew: field(yesOrNo, 'Whether a resend signed it with a new key, because the pair was replaced.'),
+  postponedBy: field(z.nullable(FaultRule), 'The fault rule that postponed its next attempt; null if none.'),
 };
 
 export const StoredDelivery = record(

@@ -106,10 +106,7 @@ const fields = {
   charge: field(money, "The merchant's charge, as decimal text."),
   createdAt: time('Time of initiation.'),
   expiresAt: field(z.nullable(dueTime), 'Time at which it expires unless settled; null if never.', TIME),
-  auto: field(
-    z._default(z.nullable(AutoSettling), null),
-    'How and when it settles automatically; null if it does not.',
-  ),
+  auto: field(z.nullable(AutoSettling), 'How and when it settles automatically; null if it does not.'),
   settledAt: field(z.nullable(momentText), 'Time of settlement; null while pending.', TIME),
   settledBy: field(z.nullable(z.enum(SETTLED_BY)), 'Who settled it; null while pending.'),
   payerEmail: field(nullableText, 'The e-mail that the customer entered at checkout.'),

@@ -17,8 +17,6 @@ export class Collection<Item extends { id: string }> {
   readonly #order = new Order();
   #groups = new Groups();
   readonly #keyOf: ((item: Item) => string) | undefined;
-  /** While frozen: the records replaced since then, by id. */
-  #replaced: Map<string, Item> | undefined;
 
   /** @param keyOf returns the key of a record's group, which never changes */
   constructor(keyOf?: (item: Item) => string) {
@@ -53,39 +51,10 @@ export class Collection<Item extends { id: string }> {
     return this.#byId.values();
   }
 
-  /**
-   * The current records, to be read in parts while others are stored: copying a million records would block all requests.
-   * Valid until the next `freeze` or `thaw`, or until one of these records is rolled back.
-   */
-  freeze(): Iterable<Item> {
-    const replaced = new Map<string, Item>();
-    this.#replaced = replaced;
-    const { size } = this;
-    const records = this.#byId;
-    return {
-      *[Symbol.iterator]() {
-        let left = size;
-        for (const item of records.values()) {
-          if (left-- === 0) return;
-          yield replaced.get(item.id) ?? item;
-        }
-      },
-    };
-  }
-
-  thaw(): void {
-    this.#replaced = undefined;
-  }
-
-  get isFrozen(): boolean {
-    return this.#replaced !== undefined;
-  }
-
   /** Stores a record and returns the one it replaced, if any. */
   put(item: Item): Item | undefined {
     const previous = this.#byId.get(item.id);
     this.#byId.set(item.id, item);
-    if (previous && this.#replaced?.has(item.id) === false) this.#replaced.set(item.id, previous);
     if (previous === undefined) {
       this.#order.push(item.id);
       if (this.#keyOf) this.#groups.add(this.#keyOf(item), item.id);
@@ -106,12 +75,11 @@ export class Collection<Item extends { id: string }> {
 
   /**
    * Removes records and ignores unknown ids. The cost grows with the removed records, and sometimes with the remaining ones.
-   * Not allowed while the collection is frozen or before the last removal is stored or rolled back.
+   * Not allowed before the last removal is stored or rolled back.
    *
    * @returns a function that rolls back the removal
    */
   remove(ids: Iterable<string>): () => void {
-    if (this.isFrozen) throw new Error('cannot remove records while the collection is being written');
     if (this.#order.length > 2 * this.size + SMALL) this.#order.keep((id) => this.#byId.has(id));
     const removed = new Map<string, Item>();
     const keys = new Set<string>();

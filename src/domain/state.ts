@@ -50,11 +50,6 @@ export class State implements Collections {
     return sum;
   }
 
-  /** Whether the state is being written, which blocks removals. */
-  get isFrozen(): boolean {
-    return COLLECTION_NAMES.some((name) => this[name].isFrozen);
-  }
-
   /** Stores all records of a state or change and removes others, without rollback. */
   load(records: Change): void {
     for (const name of COLLECTION_NAMES) if (records[name]) load(this, name, records);

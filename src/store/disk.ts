@@ -5,14 +5,14 @@ import { COLLECTION_NAMES } from '../contract/state.ts';
 import { State, type Undo } from '../domain/state.ts';
 import { damaged, reason, type StoreFiles, unwritable } from './files.ts';
 import { hasOnlySnapshot } from './folder.ts';
-import { assertConsistent, assertReferences, assertUniqueIds } from './integrity.ts';
+import { assertConsistent } from './integrity.ts';
 import { Journal, readJournal } from './journal.ts';
 import {
   changeText,
   emptySnapshot,
   isSame,
+  type Snapshot,
   type StoredChange,
-  snapshotView,
   wholeState,
 } from './snapshot.ts';
 import { SnapshotFile } from './snapshot-file.ts';
@@ -46,7 +46,14 @@ function outdatedBy(
   return bytes * share + (total * removed) / Math.max(before, 1);
 }
 
-const NO_JOURNAL = { dbs: [], end: { bytes: 0, last: 0, changes: 0 }, isCut: false, tornBytes: 0 };
+const NO_JOURNAL: NonNullable<Awaited<ReturnType<typeof readJournal>>> = {
+  dbs: [],
+  written: [],
+  changes: [],
+  end: { bytes: 0, last: 0, changes: 0 },
+  isCut: false,
+  tornBytes: 0,
+};
 
 /**
  * Reads the files of a folder, and checks that they belong together. Does not change them.
@@ -54,38 +61,37 @@ const NO_JOURNAL = { dbs: [], end: { bytes: 0, last: 0, changes: 0 }, isCut: fal
  * @returns the state, null if nothing is stored, and messages for the user
  * @throws GatewayError `state_damaged`, or the file system's error
  */
-export async function readFolder({ folder, currencies = [] }: Pick<StoreFiles, 'folder' | 'currencies'>) {
+export async function readFolder({ folder, fsync, currencies = [] }: StoreFiles) {
   const paths = { db: join(folder, 'db.json'), journal: join(folder, 'journal.jsonl') };
-  const file = new SnapshotFile(paths.db);
-  const low = new Low(file.adapter(), emptySnapshot());
+  const journal = await readJournal(paths.journal);
+  const { dbs, written, changes, end, isCut, tornBytes } = journal ?? NO_JOURNAL;
+  const file = new SnapshotFile(paths.db, { written, fsync });
+  const low = new Low<Snapshot>(file, emptySnapshot());
   await low.read();
+  const snapshot = low.data;
+  low.data = emptySnapshot();
+  const isThere = file.sha256 !== undefined;
+  const isOurs = dbs.some((db) => db === file.sha256);
+  const notices: string[] = [];
+  // The first start of a folder creates the journal just before db.json.
+  if (!isThere && (end.changes || end.last)) throw missingSnapshot(paths);
+  // A db.json alone was put there by a user, so no journal was lost.
+  if (isThere && !journal && !(await hasOnlySnapshot(folder))) throw missingJournal(paths);
+  if (isThere && !isOurs) assertConsistent(snapshot, paths.db, currencies);
   let state = new State();
-  state.load(low.data);
-  assertUniqueIds(state, low.data, paths.db);
+  state.load(snapshot);
   let read = 0;
   let outdated = 0;
-  const journal = await readJournal(paths.journal, (change, bytes) => {
+  for (const { change, bytes } of changes) {
     const before = state.size;
     if (change.reset) state = new State();
     state.load(change);
     outdated += outdatedBy(change, { bytes, before, after: state.size, total: file.size + read });
     read += bytes;
-  });
-  const { dbs, end, isCut, tornBytes } = journal ?? NO_JOURNAL;
-  const isOurs = dbs.some((db) => db === file.sha256);
-  const notices: string[] = [];
-  if (file.sha256 === undefined) {
-    // The first start of a folder creates the journal just before db.json.
-    if (end.changes || end.last) throw missingSnapshot(paths);
-  } else {
-    // A db.json alone was put there by a user, so no journal was lost.
-    if (!journal && !(await hasOnlySnapshot(folder))) throw missingJournal(paths);
-    if (!isOurs && dbs.length) {
-      if (end.changes && !isSame(state, low.data)) throw otherSnapshot(paths, end.changes);
-      notices.push(`${paths.db} was changed after gateway-sim wrote it: using the changed file`);
-    }
-    assertReferences(state, paths.db);
-    if (!isOurs) assertConsistent(wholeState(state), paths.db, currencies);
+  }
+  if (isThere && !isOurs && dbs.length) {
+    if (end.changes && !isSame(state, snapshot)) throw otherSnapshot(paths, end.changes);
+    notices.push(`${paths.db} was changed after gateway-sim wrote it: using the changed file`);
   }
   if (tornBytes) {
     notices.unshift(
@@ -93,9 +99,9 @@ export async function readFolder({ folder, currencies = [] }: Pick<StoreFiles, '
     );
   }
   return {
-    state: file.sha256 === undefined ? null : state,
+    state: isThere ? state : null,
     notices,
-    files: { paths, file, end, isCut, isOurs, outdated },
+    files: { paths, low, file, end, isCut, isOurs, outdated },
   };
 }
 
@@ -134,6 +140,7 @@ interface Pending {
  * the event loop, or during one sync, are written to the journal as one batch.
  */
 export class Disk {
+  readonly #low: Low<Snapshot>;
   readonly #file: SnapshotFile;
   readonly #journal: Journal;
   readonly #stateOf: () => State;
@@ -155,12 +162,14 @@ export class Disk {
   isLost = false;
 
   private constructor(
-    { file, isOurs, outdated }: FoundFiles,
+    { low, file, isOurs, outdated }: FoundFiles,
     journal: Journal,
     { warn = () => {} }: StoreFiles,
     stateOf: () => State,
   ) {
+    this.#low = low;
     this.#file = file;
+    file.announce = (sha256) => this.#announce(sha256);
     this.#outdated = isOurs ? outdated : 0;
     this.#journal = journal;
     this.#warn = warn;
@@ -356,54 +365,59 @@ export class Disk {
     const journal = this.#journal;
     const failure = this.#failure;
     journal.assertOurs();
-    const { since, image, thaw } = await this.#between(() => {
+    const { since, snapshot } = await this.#between(() => {
       this.#outdated = 0;
-      return { since: journal.end, ...snapshotView(this.#stateOf()) };
+      return { since: journal.end, snapshot: wholeState(this.#stateOf()) };
     });
-    let db = '';
-    try {
-      // The snapshot may include changes that were not yet in the journal. After this turn they are written or rolled
-      // back. A snapshot with changes that were rolled back is discarded.
-      await this.#between(() => {});
-      if (this.#failure !== failure) throw new Error('changes were rolled back during the snapshot');
-      const announce = async (sha256: string) => {
-        db = sha256;
-        journal.assertOurs();
-        await this.#between(() => journal.announce(db));
-        // Outside `#between`, so that appends can continue: after a heavy load, this takes a tenth of a second.
-        await journal.sync();
-      };
-      await new Low(this.#file.adapter({ announce }), image).write();
-    } finally {
-      thaw();
-    }
-    const closeOld = await this.#between(() => journal.rebase(db, since));
+    // The snapshot may include changes that were not yet in the journal. After this turn they are written or rolled
+    // back. A snapshot with changes that were rolled back is discarded.
+    await this.#between(() => {});
+    if (this.#failure !== failure) throw new Error('changes were rolled back during the snapshot');
+    await write(this.#low, snapshot);
+    const closeOld = await this.#between(() => journal.rebase(this.#file.sha256 ?? '', since));
     await closeOld();
+  }
+
+  async #announce(sha256: string): Promise<void> {
+    this.#journal.assertOurs();
+    await this.#between(() => this.#journal.announce(sha256));
+    // Outside `#between`, so that appends can continue: after a heavy load, this takes a tenth of a second.
+    await this.#journal.sync();
   }
 }
 
-/** Starts a journal: in a new folder, for a db.json that a person edited or put there, or after format 1. */
+/** Writes a snapshot. Afterwards lowdb must not hold it: its records would stay in memory after they are replaced. */
+async function write(low: Low<Snapshot>, snapshot: Snapshot): Promise<void> {
+  low.data = snapshot;
+  await low.write().finally(() => {
+    low.data = emptySnapshot();
+  });
+}
+
+/**
+ * Starts a journal: in a new folder, after format 1, or for a db.json that a person edited or put there, which is written
+ * again in our own format.
+ */
 async function newJournal(
-  { paths, file, end }: FoundFiles,
+  { paths, low, file, end }: FoundFiles,
   files: StoreFiles,
   state: State,
 ): Promise<Journal> {
   const isNew = file.sha256 === undefined;
   let journal: Journal | undefined;
-  const create = async (db = '') => {
+  const create = async (db: string) => {
     // A number above 0 means that there is a db.json, even if no change was ever stored.
     journal = await Journal.create(paths.journal, { db, after: isNew ? 0 : end.last + 1 }, files);
     return journal;
   };
   try {
-    // Format 1 does not name its db.json, so its changes can move there first.
-    if (isNew || end.changes) {
-      const writing = isNew ? { announce: create, isSynced: files.fsync } : {};
-      await new Low(file.adapter(writing), wholeState(state)).write();
-    }
-    return journal ?? (await create(file.sha256));
+    // The journal comes first, because a db.json alone would look as if its journal was lost. But the changes of an old
+    // journal must first be in db.json.
+    if (!end.changes) file.announce = create;
+    await write(low, wholeState(state));
+    return journal ?? (await create(file.sha256 ?? ''));
   } catch (error) {
     const fix = hint`Free disk space, choose another folder with ${option('dataDir')}, or use ${option('inMemory')}.`;
-    throw unwritable(isNew || end.changes ? paths.db : paths.journal, error, fix);
+    throw unwritable(paths.db, error, fix);
   }
 }

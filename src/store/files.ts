@@ -1,4 +1,4 @@
-import { constants, statSync } from 'node:fs';
+import { constants, fstatSync, statSync } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, readlink, rename, stat, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import {
@@ -11,9 +11,12 @@ import {
   option,
 } from '../contract/error.ts';
 
-/** The identity of the file at a path, unique while that file is open. Undefined if there is no file. */
-export function fileId(path: string): string | undefined {
-  const found = statSync(path, { bigint: true, throwIfNoEntry: false });
+/** The identity of an open file, or of the file at a path; unique while it is open. Undefined if there is no file. */
+export function fileId(file: string | number): string | undefined {
+  const found =
+    typeof file === 'number'
+      ? fstatSync(file, { bigint: true })
+      : statSync(file, { bigint: true, throwIfNoEntry: false });
   return found && `${found.dev}:${found.ino}`;
 }
 

@@ -33,8 +33,8 @@ export function initialSnapshots(
 }
 
 async function readPackaged(path: string): Promise<Snapshot> {
-  const read = await readSnapshotFile(path);
-  if (read) return read.snapshot;
+  const snapshot = await readSnapshotFile(path);
+  if (snapshot) return snapshot;
   throw new GatewayError('state_damaged', `the fixtures ${path} do not exist: the package is incomplete`, {
     hint: hint`Install gateway-sim again.`,
   });
@@ -47,9 +47,8 @@ async function readOwn(
   currencies: readonly string[],
 ): Promise<Snapshot> {
   try {
-    const read = await readSnapshotFile(path);
-    if (!read) throw usage(`${path} does not exist`);
-    const { snapshot } = read;
+    const snapshot = await readSnapshotFile(path);
+    if (!snapshot) throw usage(`${path} does not exist`);
     const { merchants, wallets } = await readPackaged(packaged);
     const whole = {
       ...snapshot,

@@ -1,9 +1,8 @@
 import { urlProblem } from '../contract/address.ts';
 import { CURRENCY_CODE } from '../contract/amount.ts';
-import { GatewayError } from '../contract/error.ts';
 import { COLLECTION_NAMES, type CollectionName, type Records } from '../contract/state.ts';
 import { isCardNumber } from '../domain/card.ts';
-import type { Lists, State } from '../domain/state.ts';
+import type { Lists } from '../domain/state.ts';
 import { damaged } from './files.ts';
 
 /** Every collection of a state as plain records. */
@@ -54,24 +53,7 @@ const ADDRESSES: ReadonlySet<string> = new Set<CollectionField[1]>([
  * @throws GatewayError `state_damaged` with the first problem
  */
 export function assertConsistent(state: WholeState, source: string, currencies: Iterable<string>): void {
-  for (const problem of problems(state, currencies))
-    throw new GatewayError('state_damaged', `${source}: ${problem}`);
-}
-
-/** Checks that a state that was loaded from a snapshot has all its records. @throws GatewayError `state_damaged` */
-export function assertUniqueIds(state: State, snapshot: WholeState, path: string): void {
-  for (const name of COLLECTION_NAMES) {
-    if (snapshot[name].length === state[name].size) continue;
-    for (const problem of repeatedIds(name, snapshot[name])) throw damaged(`${path} is damaged: ${problem}`);
-  }
-}
-
-/** Checks that no record refers to a missing one. @throws GatewayError `state_damaged` */
-export function assertReferences(state: State, path: string): void {
-  const recordsOf = (name: CollectionName) => state[name].values() as Iterable<AnyRecord>;
-  const exists = (name: CollectionName, id: string) => state[name].get(id) !== undefined;
-  for (const problem of danglingReferences(recordsOf, exists))
-    throw damaged(`${path} is damaged: ${problem}`);
+  for (const problem of problems(state, currencies)) throw damaged(`${source}: ${problem}`);
 }
 
 type AnyRecord = Records[CollectionName] & Readonly<Record<string, unknown>>;
@@ -80,8 +62,12 @@ function* problems(state: WholeState, currencies: Iterable<string>): Generator<s
   const recordsOf = (name: CollectionName) => state[name] as readonly AnyRecord[];
   const ids = new Map<CollectionName, Set<string>>();
   for (const name of COLLECTION_NAMES) {
-    yield* repeatedIds(name, state[name]);
-    ids.set(name, new Set(recordsOf(name).map(({ id }) => id)));
+    const known = new Set<string>();
+    for (const { id } of recordsOf(name)) {
+      if (known.has(id)) yield `${name} has the id "${id}" twice`;
+      known.add(id);
+    }
+    ids.set(name, known);
   }
   for (const [name, field] of UNIQUE) {
     const owners = new Map<unknown, string>();
@@ -93,7 +79,12 @@ function* problems(state: WholeState, currencies: Iterable<string>): Generator<s
     }
   }
   if (!state.merchants.length) yield 'merchants is empty: at least one is required';
-  yield* danglingReferences(recordsOf, (name, id) => ids.get(name)?.has(id) === true);
+  for (const [from, field, to] of REFERENCES) {
+    for (const { id, [field]: other } of recordsOf(from)) {
+      if (typeof other !== 'string' || ids.get(to)?.has(other)) continue;
+      yield `${from} "${id}": ${field} is "${other}", which is not in ${to}`;
+    }
+  }
   for (const { id, status, settledAt, settledBy } of state.payments) {
     for (const [field, value] of Object.entries({ settledAt, settledBy })) {
       if ((status === 'pending') === (value === null)) continue;
@@ -111,29 +102,6 @@ function* problems(state: WholeState, currencies: Iterable<string>): Generator<s
         const problem = valueProblem(field, value);
         if (problem) yield `${name} "${record.id}": ${field} ${problem}`;
       }
-    }
-  }
-}
-
-function* repeatedIds(name: CollectionName, records: readonly { id: string }[]): Generator<string> {
-  const known = new Set<string>();
-  for (const { id } of records) {
-    if (known.has(id)) yield `${name} has the id "${id}" twice`;
-    known.add(id);
-  }
-}
-
-function* danglingReferences(
-  recordsOf: (name: CollectionName) => Iterable<AnyRecord>,
-  exists: (name: CollectionName, id: string) => boolean,
-): Generator<string> {
-  for (const [from, field, to] of REFERENCES) {
-    // In some collections, nearly all records refer to the same one.
-    let last: unknown = null;
-    for (const { id, [field]: other } of recordsOf(from)) {
-      if (other === last || typeof other !== 'string') continue;
-      if (!exists(to, other)) yield `${from} "${id}": ${field} is "${other}", which is not in ${to}`;
-      last = other;
     }
   }
 }

@@ -11,7 +11,8 @@ import {
   syncFolder,
   unwritable,
 } from './files.ts';
-import { chunksOf, LineSplitter, readIfThere, textOf } from './lines.ts';
+import { chunksOf, linesOf, NEWLINE, readIfThere } from './lines.ts';
+import { SNAPSHOT_VERSION } from './migrations.ts';
 import { isRecord } from './parse-records.ts';
 import { parseChange, parseJson, type StoredChange } from './snapshot.ts';
 
@@ -21,57 +22,42 @@ import { parseChange, parseJson, type StoredChange } from './snapshot.ts';
  * it names the db.json that is about to replace the one before.
  */
 
-/** Version of this format. Version 1 had no first line, numbers or checksums. */
-const FORMAT = 2;
+/**
+ * Version of this format. Version 1 had no first line, numbers or checksums. In version 2, the first line could also name
+ * a db.json as a person had written it.
+ */
+const FORMAT = 3;
 
 /**
  * @param db SHA-256 of db.json
  * @param after the number of the last line that db.json includes
  */
-const firstLine = (db: string, after: number): Buffer =>
-  sealed([JSON.stringify({ journal: FORMAT, db, after })]);
+const firstLine = (db: string, after: number): string =>
+  sealed(JSON.stringify({ journal: FORMAT, db, after }));
 
 /** @param change the text from `changeText`, which is never empty */
-const changeLine = (number: number, change: string): string => `{"line":${number},${change.slice(1)}`;
+const changeLine = (number: number, change: string): string => sealed(`{"line":${number},${change.slice(1)}`);
 
 const BEGINNING = '{"journal":';
-const CLOSING_BRACE = 0x7d;
-const SEAL = ',"crc32":"00000000"}';
-const SEAL_BYTES = SEAL.length;
-const LAST_DIGIT = SEAL.lastIndexOf('0');
-const SEALED = /,"crc32":"[0-9a-f]{8}"\}/;
-const seal = Buffer.from(SEAL);
+const SEAL = /,"crc32":"[0-9a-f]{8}"\}/;
+const SEAL_BYTES = ',"crc32":"00000000"}'.length;
 
-/** The end of a line: its checksum. Valid until the next call. */
-function sealOf(content: Buffer): Buffer {
-  let checksum = crc32(content);
-  for (let at = LAST_DIGIT; at > LAST_DIGIT - 8; at--) {
-    seal[at] = '0123456789abcdef'.charCodeAt(checksum & 15);
-    checksum >>>= 4;
-  }
-  return seal;
+/** The end of a line: the checksum of everything before it. */
+const sealOf = (content: string | Buffer): string =>
+  `,"crc32":"${crc32(content).toString(16).padStart(8, '0')}"}`;
+
+/** A line of the file: an object with its checksum as its last field. */
+function sealed(json: string): string {
+  const content = json.slice(0, -1);
+  return `${content}${sealOf(content)}\n`;
 }
 
-/** Lines of the file: each object gets its checksum as its last field. */
-function sealed(objects: readonly string[]): Buffer {
-  // One conversion for all lines is faster than one for each.
-  const lines = Buffer.from(objects.map((json) => `${json.slice(0, -1)}${SEAL}\n`).join(''));
-  for (let from = 0; from < lines.length; ) {
-    const end = lines.indexOf(0x0a, from) - SEAL_BYTES;
-    sealOf(lines.subarray(from, end)).copy(lines, end);
-    from = end + SEAL_BYTES + 1;
-  }
-  return lines;
-}
-
-/** The object of a sealed line, without its checksum. Overwrites part of the line. @throws GatewayError `state_damaged` */
+/** The object of a sealed line. @throws GatewayError `state_damaged` */
 function unsealed(line: Buffer, source: string): Record<string, unknown> {
-  const end = line.length - SEAL_BYTES;
-  if (end < 0 || !sealOf(line.subarray(0, end)).equals(line.subarray(end)))
+  const content = line.subarray(0, Math.max(0, line.length - SEAL_BYTES));
+  if (line.toString('latin1', content.length) !== sealOf(content))
     throw damaged(`${source} is damaged: its checksum does not match`);
-  // Parsing the checksum, too, would take a tenth longer, since each one is a new string.
-  line[end] = CLOSING_BRACE;
-  const json = parseJson(textOf(line.subarray(0, end + 1)), source);
+  const json = parseJson(line.toString(), source);
   if (!isRecord(json)) throw damaged(`${source} is damaged: not a change`);
   return json;
 }
@@ -88,53 +74,61 @@ export interface End {
 /**
  * Reads a journal.
  *
- * @param onChange called with each change and the length of its line
  * @returns undefined if the file does not exist; `dbs`: the hash of each db.json that the changes may belong to, none for
- *   a journal of format 1 or without lines; `end`: the end of the complete lines; `isCut`: whether the last one has no
- *   newline
+ *   a journal of format 1 or without lines; `written`: those that gateway-sim certainly wrote; `changes`, each with the length of its line; `end`: the end of the complete
+ *   lines; `isCut`: whether the last one has no newline; `tornBytes`: the length of an incomplete last line
  * @throws GatewayError `state_damaged`
  */
-export function readJournal(path: string, onChange: (change: StoredChange, bytes: number) => void) {
+export function readJournal(path: string) {
   return readIfThere(path, async (file) => {
     // A kill can happen before or after one db.json replaces the other. Changes that the new one already includes are
     // harmless, because each line has whole records.
     const dbs: string[] = [];
-    const end: End = { bytes: 0, last: 0, changes: 0 };
-    let count = 0;
-    const isFirst = (line: Buffer) =>
-      count === 0 && line.toString('latin1', 0, BEGINNING.length) === BEGINNING;
-    const push = (line: Buffer) => {
-      const change = (json: unknown) => {
-        end.changes++;
-        onChange(parseChange(json, source), line.length);
-      };
-      const begins = isFirst(line);
+    const changes: { change: StoredChange; bytes: number }[] = [];
+    let [format, count, bytes, last] = [1, 0, 0, 0];
+    let isCut = false;
+    let tornBytes = 0;
+    for await (const read of linesOf(file)) {
+      isCut = read.at(-1) !== NEWLINE;
+      const line = isCut ? read : read.subarray(0, -1);
+      const isFirst = count === 0 && line.toString('latin1', 0, BEGINNING.length) === BEGINNING;
+      const isSealed = isFirst || dbs.length > 0;
+      // A complete line that lost its newline, or has another byte instead, may have been acknowledged. The first line is
+      // never torn: it is written before the file is renamed to this path.
+      if (isCut && !isFirst && !(isSealed && SEAL.test(line.toString('latin1')))) {
+        isCut = false;
+        tornBytes = line.length;
+        break;
+      }
       const source = `${path} line ${++count}`;
-      end.bytes += line.length + 1;
-      if (!begins && !dbs.length) return change(parseJson(textOf(line), source));
+      bytes += line.length + 1;
+      if (!isSealed) {
+        const json = parseJson(line.toString(), source);
+        changes.push({ change: parseChange(json, source), bytes: line.length });
+        continue;
+      }
       const json = unsealed(line, source);
-      if (begins) {
+      if (isFirst) {
         const { journal, db, after } = json;
-        if (journal !== FORMAT || typeof db !== 'string' || typeof after !== 'number')
+        const isKnown = journal === FORMAT || journal === 2;
+        if (!isKnown || typeof db !== 'string' || typeof after !== 'number')
           throw damaged(`${source} is not in a format that this gateway-sim can read`);
         dbs.push(db);
-        end.last = after;
-        return;
+        format = journal;
+        last = after;
+        continue;
       }
-      const { line: number, snapshot } = json;
-      if (number !== ++end.last)
-        throw damaged(`${source} is damaged: expected number ${end.last}, got ${number}`);
+      const { line: number, snapshot, version } = json;
+      if (number !== ++last) throw damaged(`${source} is damaged: expected number ${last}, got ${number}`);
       if (isRecord(snapshot) && typeof snapshot['db'] === 'string') dbs.push(snapshot['db']);
-      else change(json);
-    };
-    const lines = new LineSplitter(push);
-    for await (const chunk of chunksOf(file)) lines.push(chunk);
-    const { rest } = lines;
-    // A complete line that lost its newline, or has another byte instead, may have been acknowledged. The first line is
-    // never torn: it is written before the file is renamed to this path.
-    const isCut = isFirst(rest) || (dbs.length > 0 && SEALED.test(rest.toString('latin1')));
-    if (isCut) push(rest);
-    return { dbs, end, isCut, tornBytes: isCut ? 0 : rest.length };
+      else {
+        // The checksum proves that gateway-sim wrote it. Its records need a schema only if they were migrated.
+        const change = version === SNAPSHOT_VERSION ? (json as StoredChange) : parseChange(json, source);
+        changes.push({ change, bytes: line.length });
+      }
+    }
+    const written = format === FORMAT ? dbs : [];
+    return { dbs, written, changes, end: { bytes, last, changes: changes.length }, isCut, tornBytes };
   });
 }
 
@@ -174,7 +168,7 @@ export class Journal {
     { db, after }: { db: string; after: number },
     options: Pick<StoreFiles, 'fsync' | 'assertOurs'>,
   ): Promise<Journal> {
-    const line = firstLine(db, after);
+    const line = Buffer.from(firstLine(db, after));
     const file = await replaceFile(path, async (file) => {
       await file.appendFile(line);
       if (options.fsync) await file.datasync();
@@ -231,7 +225,7 @@ export class Journal {
    * also cuts off this line.
    */
   announce(db: string): void {
-    this.#write([JSON.stringify({ line: this.#end.last + 1, snapshot: { db } })]);
+    this.#write([sealed(JSON.stringify({ line: this.#end.last + 1, snapshot: { db } }))]);
   }
 
   /** Resolves when all current lines are on disk. */
@@ -240,7 +234,7 @@ export class Journal {
   }
 
   #write(lines: readonly string[]): void {
-    const bytes = sealed(lines);
+    const bytes = Buffer.from(lines.join(''));
     if (this.#broken)
       throw new Error('the journal has an incomplete line that could not be removed: restart gateway-sim');
     this.assertOurs();
@@ -273,7 +267,7 @@ export class Journal {
    */
   async rebase(db: string, since: Readonly<End>): Promise<() => Promise<void>> {
     const { bytes, last, changes } = this.#end;
-    const first = firstLine(db, since.last);
+    const first = Buffer.from(firstLine(db, since.last));
     const old = this.#file;
     this.#file = await replaceFile(this.#path, async (file) => {
       await file.appendFile(first);

@@ -1,76 +1,40 @@
-import { isAscii } from 'node:buffer';
 import type { FileHandle } from 'node:fs/promises';
 import { GatewayError } from '../contract/error.ts';
 import { damaged, openFile, reason, requireNoDanglingLink } from './files.ts';
 
-/** Bytes per read. No file is in memory as a whole, and the event loop can run in between. */
+/** Bytes per read: the event loop can run in between. */
 const CHUNK_BYTES = 2 ** 20;
+export const NEWLINE = 0x0a;
 
-/**
- * Reads a file in chunks. A chunk is valid until the caller requests the next one.
- *
- * @param options `from`, `to`: offsets, to read a part of the file
- */
+/** Reads an open file in chunks. @param options offsets, to read a part of it */
 export async function* chunksOf(
   file: FileHandle,
-  { from = 0, to = Number.POSITIVE_INFINITY, chunkBytes = CHUNK_BYTES } = {},
+  { from = 0, to = Number.POSITIVE_INFINITY } = {},
 ): AsyncGenerator<Buffer> {
-  const size = Math.min(chunkBytes, to - from);
-  let spare: Buffer = Buffer.allocUnsafeSlow(size);
-  const read = (into: Buffer, at: number) => {
-    const reading = file.read(into, 0, Math.min(size, to - at), at);
-    // The error surfaces at the next `await`. Until then, it must not end the process as an unhandled rejection.
-    reading.catch(() => {});
-    return reading;
-  };
-  let at = from;
-  let next = read(Buffer.allocUnsafeSlow(size), at);
-  try {
-    for (;;) {
-      const { bytesRead, buffer } = await next;
-      if (!bytesRead) return;
-      at += bytesRead;
-      // Reads ahead while the caller uses this chunk.
-      next = read(spare, at);
-      spare = buffer;
-      yield buffer.subarray(0, bytesRead);
-    }
-  } finally {
-    await next.catch(() => {});
+  for (let at = from; at < to; ) {
+    const size = Math.min(CHUNK_BYTES, to - at);
+    const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(size), 0, size, at);
+    if (!bytesRead) return;
+    at += bytesRead;
+    yield buffer.subarray(0, bytesRead);
   }
 }
 
-/** Splits the chunks of a file into lines. */
-export class LineSplitter {
-  readonly #onLine: (line: Buffer) => void;
-  /** Copies of the bytes after the last newline. */
-  #rest: Buffer[] = [];
-
-  /** @param onLine called with each line, without its newline. The bytes are valid during the call. */
-  constructor(onLine: (line: Buffer) => void) {
-    this.#onLine = onLine;
-  }
-
-  push(chunk: Buffer): void {
+/** Reads an open file line by line. Each line ends with its newline; only the last one may lack it. */
+export async function* linesOf(file: FileHandle): AsyncGenerator<Buffer> {
+  /** The beginning of a line, from earlier chunks. */
+  let pieces: Buffer[] = [];
+  for await (const chunk of chunksOf(file)) {
     let from = 0;
-    for (let end = chunk.indexOf(0x0a); end >= 0; end = chunk.indexOf(0x0a, from)) {
-      const line = chunk.subarray(from, end);
+    for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, from)) {
+      const line = chunk.subarray(from, end + 1);
+      yield pieces.length ? Buffer.concat([...pieces, line]) : line;
+      pieces = [];
       from = end + 1;
-      if (this.#rest.length) this.#onLine(Buffer.concat([...this.#rest.splice(0), line]));
-      else this.#onLine(line);
     }
-    if (from < chunk.length) this.#rest.push(Buffer.from(chunk.subarray(from)));
+    if (from < chunk.length) pieces.push(chunk.subarray(from));
   }
-
-  /** The bytes after the last newline. */
-  get rest(): Buffer {
-    return Buffer.concat(this.#rest);
-  }
-}
-
-/** The text of a line. Most lines are ASCII, which decodes in half the time. */
-export function textOf(line: Buffer): string {
-  return line.toString(isAscii(line) ? 'latin1' : 'utf8');
+  if (pieces.length) yield Buffer.concat(pieces);
 }
 
 /**

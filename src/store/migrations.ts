@@ -20,8 +20,8 @@ export interface Migration {
 }
 
 /**
- * Every step since version 1, in order. A new field with a default in its schema needs no step, such as `auto` of
- * payments and `once` of deliveries.
+ * Every step since version 1, in order. A new field that is not optional needs one, too: records that this version wrote
+ * are used as they are, without their schema.
  */
 export const MIGRATIONS: readonly Migration[] = [
   {
@@ -38,6 +38,22 @@ export const MIGRATIONS: readonly Migration[] = [
         ...attempt,
         failure: error == null ? null : { code: 'other', message: error },
       })),
+    }),
+  },
+  {
+    from: 2,
+    describe: 'newer fields are no longer optional',
+    migrate: ({ payments, deliveries, attempts, ...rest }) => ({
+      ...rest,
+      ...each('payments', payments, (payment) => ({ auto: null, ...payment })),
+      ...each('deliveries', deliveries, (delivery) => ({
+        once: false,
+        tampered: [],
+        signedAnew: false,
+        postponedBy: null,
+        ...delivery,
+      })),
+      ...each('attempts', attempts, (attempt) => ({ fault: null, ...attempt })),
     }),
   },
 ];

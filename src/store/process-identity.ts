@@ -1,5 +1,4 @@
-import { readFileSync, readlinkSync } from 'node:fs';
-import { hostname } from 'node:os';
+import { readFileSync } from 'node:fs';
 
 /** Distinguishes a process from a later one with the same PID. */
 export interface ProcessIdentity {
@@ -47,37 +46,4 @@ export function identityOf(pid: number): ProcessIdentity {
 /** Whether this process is still running. If the system reports start times, an identity without one never matches. */
 export function isRunning({ pid, started }: ProcessIdentity): boolean {
   return isAlive(pid) && started === identityOf(pid).started;
-}
-
-/** A scope in which PIDs are unique. Processes in the same scope can see each other. */
-export interface PidScope {
-  host: string;
-  /** ID of the current boot; null if the system does not report it. */
-  boot: string | null;
-  /** Each container has its own namespace; null if the system does not report it. */
-  pidNamespace: string | null;
-}
-
-/** The scope of this process. */
-export function pidScope(): PidScope {
-  const readOrNull = (read: () => string) => {
-    try {
-      return read().trim();
-    } catch {
-      return null;
-    }
-  };
-  return {
-    host: hostname(),
-    boot: readOrNull(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8')),
-    pidNamespace: readOrNull(() => readlinkSync('/proc/self/ns/pid')),
-  };
-}
-
-/** Whether a process in this scope is invisible to this one. Unknown parts of a scope count as equal. */
-export function isElsewhere(scope: Partial<PidScope>): boolean {
-  const here = pidScope();
-  return (['host', 'boot', 'pidNamespace'] as const).some(
-    (part) => (scope[part] ?? here[part]) !== here[part],
-  );
 }

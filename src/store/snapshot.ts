@@ -1,5 +1,5 @@
 import { nearestName } from '../contract/error.ts';
-import { COLLECTION_NAMES, type CollectionName, type Records } from '../contract/state.ts';
+import { COLLECTION_NAMES, type CollectionName } from '../contract/state.ts';
 import type { Change, State } from '../domain/state.ts';
 import { damaged } from './files.ts';
 import type { WholeState } from './integrity.ts';
@@ -9,16 +9,13 @@ import { isRecord, parseRecords } from './parse-records.ts';
 /** The whole state as plain records, as in a snapshot file. */
 export type Snapshot = { version: number } & WholeState;
 
-/** A state to write, whose records are read only when needed. */
-export type SnapshotImage = { version: number } & { [Name in CollectionName]: Iterable<Records[Name]> };
-
 /** Creates a snapshot of the current version. */
 function snapshotOf(recordsOf: (name: CollectionName) => readonly unknown[]): Snapshot {
   const collections = COLLECTION_NAMES.map((name) => [name, recordsOf(name)] as const);
   return { version: SNAPSHOT_VERSION, ...Object.fromEntries(collections) } as Snapshot;
 }
 
-/** A state as plain records. */
+/** A state as plain records, which later changes of the state do not affect. */
 export function wholeState(state: State): Snapshot {
   return snapshotOf((name) => [...state[name].values()]);
 }
@@ -34,28 +31,6 @@ export function isSame(state: State, snapshot: Snapshot): boolean {
   });
 }
 
-/** The current state, to be written while the state itself continues to change. Call `thaw` afterwards. */
-export function snapshotView(state: State): { image: SnapshotImage; thaw: () => void } {
-  const image = {
-    version: SNAPSHOT_VERSION,
-    merchants: state.merchants.freeze(),
-    wallets: state.wallets.freeze(),
-    payments: state.payments.freeze(),
-    messages: state.messages.freeze(),
-    deliveries: state.deliveries.freeze(),
-    attempts: state.attempts.freeze(),
-    cards: state.cards.freeze(),
-    cardTransactions: state.cardTransactions.freeze(),
-    clock: state.clock.freeze(),
-  };
-  return {
-    image,
-    thaw() {
-      for (const name of COLLECTION_NAMES) state[name].thaw();
-    },
-  };
-}
-
 export function emptySnapshot(): Snapshot {
   return snapshotOf(() => []);
 }
@@ -63,7 +38,7 @@ export function emptySnapshot(): Snapshot {
 const SNAPSHOT_KEYS: ReadonlySet<string> = new Set(['version', ...COLLECTION_NAMES]);
 
 /**
- * Validates a snapshot, record by record. Migrates an older version. Valid records are used without a copy.
+ * Validates a snapshot that a person may have edited. Migrates an older version.
  *
  * @param source the name of the snapshot, for errors: a file's path, or "the request body"
  * @throws GatewayError `state_damaged` with the first problem
@@ -94,10 +69,10 @@ export function changeText(change: StoredChange): string {
   return JSON.stringify({ version: SNAPSHOT_VERSION, ...change });
 }
 
-const CHANGE_KEYS = new Set(['line', 'reset', 'removed', ...SNAPSHOT_KEYS]);
+const CHANGE_KEYS = new Set(['line', 'reset', 'removed', 'crc32', ...SNAPSHOT_KEYS]);
 const COLLECTION_KEYS: ReadonlySet<string> = new Set(COLLECTION_NAMES);
 
-/** Validates a change, with the same checks as for a snapshot. A `line` is ignored: the journal numbers its lines. */
+/** Validates a change, with the same checks as for a snapshot. The number and the checksum of its line are ignored. */
 export function parseChange(json: unknown, source: string): StoredChange {
   if (!isRecord(json)) throw damaged(`${source} is damaged: not a change`);
   const migrated = migrate(json, 'version' in json ? json['version'] : 1, source);

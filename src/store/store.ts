@@ -4,6 +4,13 @@ import { Disk, readFolder } from './disk.ts';
 import { onFolder, type StoreFiles } from './files.ts';
 import { type Snapshot, type StoredChange, wholeState } from './snapshot.ts';
 
+/*
+ * The state is in memory, and two files are its copy. `db.json` is a snapshot: the whole state at one moment, for people
+ * to read and edit. lowdb holds it while it is read and written (`Low` in disk.ts); its adapter is `SnapshotFile`.
+ * `journal.jsonl` has every change since then. A change is acknowledged once it is in the journal, so that its cost does
+ * not grow with the state; the journal also names the db.json that its changes belong to.
+ */
+
 /**
  * @param replaced whether the change replaces the whole state. A listener must then forget all earlier records.
  * @param before the payments in the change as they were before it, in the same order; undefined for new ones
@@ -64,7 +71,7 @@ export class Store {
    * @throws GatewayError `state_damaged` if the state cannot be read
    */
   static async read(folder: string): Promise<Snapshot | null> {
-    const { state } = await onFolder(folder, () => readFolder({ folder }));
+    const { state } = await onFolder(folder, () => readFolder({ folder, fsync: false }));
     return state && wholeState(state);
   }
 

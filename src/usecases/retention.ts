@@ -53,7 +53,7 @@ export function retainer({ store, clock, courier, retention }: RetentionParts): 
   };
 
   const removeAll = async () => {
-    for (let ids = removable(); ids.length && !store.state.isFrozen; ids = removable()) {
+    for (let ids = removable(); ids.length; ids = removable()) {
       await store.commit((state) => removePayments(state, ids));
     }
   };

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { SNAPSHOT_VERSION } from '../../src/store/migrations.ts';
 import { run } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { type Answer, startReceiver } from '../helpers/receiver.ts';
@@ -51,7 +52,7 @@ describe('a server that claims to be gateway-sim but is not', () => {
   const grid = sample(GRID, ({ command, answer }) => command === 'payments' || TYPICAL.includes(answer));
 
   it.each(grid)('is reported: $answer for $command', async ({ command, answer }) => {
-    const cwd = await temporaryFolder({ 'state.json': '{"version":1}' });
+    const cwd = await temporaryFolder({ 'state.json': JSON.stringify({ version: SNAPSHOT_VERSION }) });
     const { headers, ...rest } = ANSWERS[answer] ?? {};
     const other = await startReceiver([{ ...rest, headers: { 'X-Gateway-Sim': '1', ...headers } }]);
     const env = { GATEWAY_SIM_URL: other.url };

@@ -4,6 +4,7 @@ import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/prom
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { SNAPSHOT_VERSION } from '../../src/store/migrations.ts';
 import { runJson as runBinary, startBinary } from '../helpers/binary.ts';
 import { shellWords } from '../helpers/child.ts';
 import { launch, run, start } from '../helpers/cli.ts';
@@ -114,13 +115,14 @@ describe('a start below a folder with a state', () => {
   it('creates a new state, and says so', async () => {
     const cwd = await temporaryFolder();
     await mkdir(join(cwd, '.gateway-sim'));
-    await writeFile(join(cwd, '.gateway-sim', 'db.json'), '{"version":1}');
+    const state = JSON.stringify({ version: SNAPSHOT_VERSION });
+    await writeFile(join(cwd, '.gateway-sim', 'db.json'), state);
     await mkdir(join(cwd, 'tests'));
     const { until } = await start([], { cwd: join(cwd, 'tests') });
     const notice =
       'created a new state in .gateway-sim; to use the existing one, start with --data-dir ../.gateway-sim';
     await until((_, stderr) => stderr.includes(notice));
-    expect(await readFile(join(cwd, '.gateway-sim', 'db.json'), 'utf8')).toBe('{"version":1}');
+    expect(await readFile(join(cwd, '.gateway-sim', 'db.json'), 'utf8')).toBe(state);
   });
 });
 

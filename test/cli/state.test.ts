@@ -1,8 +1,7 @@
 import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
-import { fileId } from '../../src/store/files.ts';
-import { identityOf } from '../../src/store/process-identity.ts';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { DataFolder } from '../../src/store/folder.ts';
 import { writeServerInfo } from '../../src/store/server-file.ts';
 import { run, runJson, startHere, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
@@ -64,7 +63,7 @@ describe('state export and import', () => {
     const state = JSON.parse(stdout) as { version: number; payments: { amount: string }[] };
     const payments = state.payments.map((payment) => ({ ...payment, amount: 7 }));
     for (const [input, named] of [
-      ['{"version":1,', 'stdin is not JSON'],
+      ['{"version":', 'stdin is not JSON'],
       [JSON.stringify({ ...state, payments }), 'payments.0.amount'],
     ] as const) {
       const { code, stderr } = await run(['state', 'import', '-'], { cwd, input });
@@ -157,8 +156,8 @@ describe('state reset', () => {
     const folder = join(cwd, '.gateway-sim');
     await mkdir(folder);
     await writeFile(join(folder, 'db.json'), '{}');
-    const lock = { ...identityOf(process.pid), folder: fileId(folder) };
-    await writeFile(join(folder, 'lock'), JSON.stringify(lock));
+    const held = await DataFolder.acquire(folder);
+    onTestFinished(() => held.release());
     for (const server of [undefined, { url: 'http://127.0.0.1:9', pid: process.pid, controlToken: null }]) {
       if (server) await writeServerInfo(folder, server);
       const { code, stderr } = await run(['state', 'reset'], { cwd });

@@ -133,15 +133,6 @@ describe('records', () => {
     expect(last.nextCursor).toBeNull();
   });
 
-  it('cannot be removed while the collection is being written', () => {
-    const collection = filled(2);
-    collection.freeze();
-    expect(() => collection.remove(['item0'])).toThrow('being written');
-    collection.thaw();
-    collection.remove(['item0']);
-    expect(collection.size).toBe(1);
-  });
-
   it('are not found by their identifier', () => {
     const held = state();
     const using = context();

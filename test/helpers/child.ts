@@ -1,4 +1,5 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { onTestFinished } from 'vitest';
 
@@ -132,4 +133,23 @@ export function shellWords(line: string, env: Record<string, string> = {}): stri
   return execFileSync('sh', ['-c', `printf '%s\\0' ${line}`], options)
     .split('\0')
     .slice(0, -1);
+}
+
+/** The PID of a process that has ended. */
+export async function deadPid(): Promise<number> {
+  const child = spawn(process.execPath, ['-e', '']);
+  await once(child, 'exit');
+  return pidOf(child);
+}
+
+/** The PID of a process that runs until the end of the test. */
+export function livingPid(): number {
+  const child = spawn(process.execPath, ['-e', 'process.stdin.resume()']);
+  onTestFinished(() => void child.kill('SIGKILL'));
+  return pidOf(child);
+}
+
+function pidOf({ pid }: ChildProcess): number {
+  if (pid === undefined) throw new Error('it did not start');
+  return pid;
 }

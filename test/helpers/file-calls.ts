@@ -2,7 +2,7 @@ import files from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { onTestFinished, vi } from 'vitest';
 
-type Name = 'link' | 'open' | 'rename' | 'unlink';
+type Name = 'open' | 'rename' | 'unlink' | 'utimes';
 
 /** Until the end of the test, passes calls of these functions of node:fs/promises to `around`, which may run them. */
 export function interceptFiles(

@@ -183,7 +183,7 @@ async function useSimulator({ initiate, call, contract }: Run): Promise<void> {
 
   const state = await call<{ version: number }>('GET /_sim/snapshot');
   await call('PUT /_sim/snapshot', { json: state });
-  await call('PUT /_sim/snapshot', { status: 422, json: { ...state, version: 99 } });
+  await call('PUT /_sim/snapshot', { status: 422, json: { ...state, version: state.version + 1 } });
   await initiate('sandbox');
   await call('POST /_sim/reset');
   await call('GET /_sim/status', { status: 403, headers: { Origin: 'https://elsewhere.example' } });

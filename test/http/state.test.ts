@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Delivery, Payment } from '../../src/domain/state.ts';
 import type { StartOptions } from '../../src/options/table.ts';
+import { SNAPSHOT_VERSION } from '../../src/store/migrations.ts';
 import type { Snapshot } from '../../src/store/snapshot.ts';
 import { copyOfFiles, temporaryFolder } from '../helpers/folder.ts';
 import { freePort } from '../helpers/port.ts';
@@ -148,7 +149,7 @@ describe('a reset', () => {
 describe('custom fixtures', () => {
   async function fixtures(content: object): Promise<string> {
     const path = join(await temporaryFolder(), 'mine.json');
-    await writeFile(path, JSON.stringify({ version: 1, ...content }));
+    await writeFile(path, JSON.stringify({ version: SNAPSHOT_VERSION, ...content }));
     return path;
   }
 
@@ -228,7 +229,7 @@ describe('an imported state', () => {
 
   it('gets the keys and currencies of the options in the same write', async () => {
     const { sim, dataDir } = await onDisk({ publicKey: 'pub_sim_pinned', currency: ['NPR:Rs'] });
-    const state = { version: 1, merchants: [merchant()], wallets: [wallet({ id: 'w1' })] };
+    const state = { version: SNAPSHOT_VERSION, merchants: [merchant()], wallets: [wallet({ id: 'w1' })] };
     expect((await ask(sim, 'PUT', '/snapshot', state)).status).toBe(200);
     const copy = await copyOfFiles(dataDir);
     const lines = (await readFile(join(copy, 'journal.jsonl'), 'utf8')).trimEnd().split('\n');
@@ -266,9 +267,14 @@ describe('an imported state', () => {
   });
 
   const bad: [what: string, (state: Snapshot) => unknown, status: number, problem: string][] = [
-    ['invalid JSON', () => '{"version":1', 400, 'the body is not valid JSON'],
+    ['invalid JSON', () => '{"version":', 400, 'the body is not valid JSON'],
     ['JSON that is not an object', () => '[]', 400, 'the body must be a JSON object'],
-    ['a newer version', (state) => ({ ...state, version: 99 }), 422, 'reads versions up to 2'],
+    [
+      'a newer version',
+      (state) => ({ ...state, version: SNAPSHOT_VERSION + 1 }),
+      422,
+      `reads versions up to ${SNAPSHOT_VERSION}`,
+    ],
     [
       'a version of any depth',
       () => `{"version":${'['.repeat(20_000)}${']'.repeat(20_000)}}`,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { connectGatewaySim, GatewayError, type GatewaySim, verifyIpn } from '../../src/index.ts';
+import { SNAPSHOT_VERSION } from '../../src/store/migrations.ts';
 import { startLibrary } from '../helpers/library.ts';
 import { gate, startReceiver } from '../helpers/receiver.ts';
 import { enter } from '../helpers/sim.ts';
@@ -300,7 +301,9 @@ describe('the other resources', () => {
     expect(sim.publicKey).toBe(publicKey);
     expect((await sim.payments.list()).data.map(({ identifier }) => identifier)).toEqual(['order-1']);
     await sim.payments.create();
-    await expect(sim.restore({ version: 99 })).rejects.toMatchObject({ code: 'invalid_fields' });
+    await expect(sim.restore({ version: SNAPSHOT_VERSION + 1 })).rejects.toMatchObject({
+      code: 'invalid_fields',
+    });
     expect((await sim.payments.list()).data).toHaveLength(2);
   });
 });

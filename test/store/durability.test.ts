@@ -201,7 +201,7 @@ describe('damage', () => {
       { journal: '{"wallets":"none"}\n' },
       /journal\.jsonl line 1 is damaged: wallets/,
     ],
-    ['a snapshot that is not JSON', { db: '{"version":1,' }, /db\.json is damaged/],
+    ['a snapshot that is not JSON', { db: '{"version":' }, /db\.json is damaged/],
     [
       'an unknown field',
       { db: snapshotWith({ wallets: [{ ...wallet(), holdr: 'x' }] }) },
@@ -310,7 +310,7 @@ describe('a kill between writing a snapshot and dropping its journal lines', () 
     const store = await openStore(folder);
     await store.commit(put('kept'));
     await store.close();
-    await appendFile(`${dbOf(folder)}.tmp`, '{"version":1,');
+    await appendFile(`${dbOf(folder)}.tmp`, '{"version":');
     await appendFile(`${journalOf(folder)}.tmp`, '{"wallets');
     const second = await openStore(folder);
     await second.commit(put('more'));

@@ -3,12 +3,14 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { initialSnapshots } from '../../src/store/fixtures.ts';
+import { SNAPSHOT_VERSION } from '../../src/store/migrations.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { fullSnapshot, merchant, wallet } from '../helpers/records.ts';
 
 const PACKAGED = fileURLToPath(new URL('../../fixtures/default.json', import.meta.url));
 const fixturesOf = (own: string | undefined, currencies: string[] = []) =>
   initialSnapshots(PACKAGED, own, '--fixtures', currencies);
+const CURRENT = { version: SNAPSHOT_VERSION };
 const packaged = () => fixturesOf(undefined)();
 
 /** Creates a user's file with this content. */
@@ -40,7 +42,7 @@ describe('the fixtures of the package', () => {
 
 describe("a user's own fixtures", () => {
   it('replace the fixtures of the package', async () => {
-    const path = await own({ version: 1, merchants: [merchant()], wallets: [wallet()] });
+    const path = await own({ ...CURRENT, merchants: [merchant()], wallets: [wallet()] });
     expect(await fixturesOf(path)()).toMatchObject({
       merchants: [merchant()],
       wallets: [wallet()],
@@ -50,9 +52,9 @@ describe("a user's own fixtures", () => {
 
   it("without merchants or wallets get the package's", async () => {
     const { merchants, wallets } = await packaged();
-    const onlyWallets = await own({ version: 1, wallets: [wallet()] });
+    const onlyWallets = await own({ ...CURRENT, wallets: [wallet()] });
     expect(await fixturesOf(onlyWallets)()).toMatchObject({ merchants, wallets: [wallet()] });
-    const onlyMerchants = await own({ version: 1, merchants: [merchant()] });
+    const onlyMerchants = await own({ ...CURRENT, merchants: [merchant()] });
     expect(await fixturesOf(onlyMerchants)()).toMatchObject({
       merchants: [merchant()],
       wallets,
@@ -60,21 +62,24 @@ describe("a user's own fixtures", () => {
   });
 
   it('can begin with a byte order mark', async () => {
-    const path = await own(`\uFEFF${JSON.stringify({ version: 1, merchants: [merchant()] })}`);
+    const path = await own(`\uFEFF${JSON.stringify({ ...CURRENT, merchants: [merchant()] })}`);
     expect((await fixturesOf(path)()).merchants).toEqual([merchant()]);
   });
 
   it.each([
-    ['{"version":1,', ' is damaged: '],
+    ['{"version":', ' is damaged: '],
     [{ wallets: [] }, ' is not a gateway-sim state: it has no version'],
-    [{ version: 99 }, ' has version 99, but this gateway-sim reads versions up to 2'],
-    [{ version: 1, walets: [] }, ': unknown key "walets": did you mean wallets?'],
-    [{ version: 1, ['x'.repeat(61)]: [] }, `: unknown key "${'x'.repeat(60)}"`],
     [
-      { version: 1, wallets: [{ ...wallet(), balance: 7 }] },
+      { version: SNAPSHOT_VERSION + 1 },
+      ` has version ${SNAPSHOT_VERSION + 1}, but this gateway-sim reads versions up to ${SNAPSHOT_VERSION}`,
+    ],
+    [{ ...CURRENT, walets: [] }, ': unknown key "walets": did you mean wallets?'],
+    [{ ...CURRENT, ['x'.repeat(61)]: [] }, `: unknown key "${'x'.repeat(60)}"`],
+    [
+      { ...CURRENT, wallets: [{ ...wallet(), balance: 7 }] },
       ' is damaged: wallets.0.balance must be of the type string',
     ],
-    [{ version: 1, wallets: [wallet(), wallet()] }, ': wallets has the id "wal_rich_usd" twice'],
+    [{ ...CURRENT, wallets: [wallet(), wallet()] }, ': wallets has the id "wal_rich_usd" twice'],
   ])('that are invalid are rejected: %j', async (content, problem) => {
     const path = await own(content);
     const act = fixturesOf(path)();
@@ -107,7 +112,7 @@ describe("a user's own fixtures", () => {
   });
 
   it('are read only once, even if the file changes later', async () => {
-    const path = await own({ version: 1, wallets: [wallet({ balance: '1' })] });
+    const path = await own({ ...CURRENT, wallets: [wallet({ balance: '1' })] });
     const initial = fixturesOf(path);
     await initial();
     await writeFile(path, 'gone');

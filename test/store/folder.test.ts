@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import {
   appendFile,
   chmod,
@@ -13,17 +11,16 @@ import {
   rm,
   stat,
   symlink,
-  utimes,
   writeFile,
 } from 'node:fs/promises';
 import { hostname, networkInterfaces } from 'node:os';
 import { join, relative } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { fileId } from '../../src/store/files.ts';
 import { DataFolder } from '../../src/store/folder.ts';
-import { identityOf, isAlive, pidScope } from '../../src/store/process-identity.ts';
+import { isAlive } from '../../src/store/process-identity.ts';
 import { findServer, readServerInfo, type ServerInfo, writeServerInfo } from '../../src/store/server-file.ts';
 import { readSnapshotFile } from '../../src/store/snapshot-file.ts';
+import { deadPid, livingPid } from '../helpers/child.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 
 const inUse = {
@@ -33,24 +30,6 @@ const inUse = {
 };
 
 const lockIn = (folder: string) => join(folder, 'lock');
-const lockText = async (folder: string) =>
-  JSON.parse(await readFile(lockIn(folder), 'utf8')) as { pid: number };
-
-/** The PID of a process that has ended. */
-async function deadPid(): Promise<number> {
-  const child = spawn(process.execPath, ['-e', '']);
-  await once(child, 'exit');
-  if (child.pid === undefined) throw new Error('it did not start');
-  return child.pid;
-}
-
-/** A process that runs until the end of the test. */
-function livingPid(): number {
-  const child = spawn(process.execPath, ['-e', 'process.stdin.resume()']);
-  onTestFinished(() => void child.kill('SIGKILL'));
-  if (child.pid === undefined) throw new Error('it did not start');
-  return child.pid;
-}
 
 const asRoot = process.getuid?.() === 0;
 
@@ -155,129 +134,6 @@ describe('a data folder', () => {
       message: expect.stringContaining(`the data folder ${join(base, 'file', 'data')} cannot be written`),
       remedy: expect.stringContaining('--in-memory'),
     });
-  });
-});
-
-describe('the lock of a data folder', () => {
-  it('rejects a second process and names the first, until it is released', async () => {
-    const path = await temporaryFolder();
-    const first = await DataFolder.acquire(path);
-    await expect(DataFolder.acquire(path)).rejects.toMatchObject({
-      ...inUse,
-      message: expect.stringContaining(`process ${process.pid}`),
-    });
-    await first.release();
-    const second = await DataFolder.acquire(path);
-    expect((await lockText(path)).pid).toBe(process.pid);
-    await second.release();
-    expect(await readdir(path)).toEqual(['.gitignore']);
-  });
-
-  it('of another running process is respected', async () => {
-    const path = await temporaryFolder();
-    const pid = livingPid();
-    const held = { ...identityOf(pid), folder: fileId(path) };
-    await writeFile(lockIn(path), JSON.stringify(held));
-    await expect(DataFolder.acquire(path)).rejects.toMatchObject({
-      ...inUse,
-      message: expect.stringContaining(`process ${pid}`),
-    });
-    expect(await lockText(path)).toEqual(held);
-    expect((await readdir(path)).filter((name) => name.startsWith('lock.'))).toEqual([]);
-  });
-
-  it('of a process that has ended is taken over', async () => {
-    const path = await temporaryFolder();
-    await writeFile(lockIn(path), JSON.stringify({ pid: await deadPid(), started: null }));
-    await DataFolder.acquire(path);
-    expect((await lockText(path)).pid).toBe(process.pid);
-  });
-
-  it.each([
-    '',
-    'garbage',
-    '{}',
-    'null',
-    '{"pid":"1"}',
-    '{"pid":1.5}',
-    '{"pid":0,"started":null}',
-    '{"pid":-1,"started":null}',
-    '{"pid":1,"host":{"toString":1}}',
-    JSON.stringify(identityOf(process.ppid)),
-  ])('with the content %j has no owner and is taken over', async (content) => {
-    const path = await temporaryFolder();
-    await writeFile(lockIn(path), content);
-    await DataFolder.acquire(path);
-    expect((await lockText(path)).pid).toBe(process.pid);
-  });
-
-  it.skipIf(process.platform === 'win32').each(['/dev/zero', '/nowhere/at/all'])(
-    'that is a link to %s has no owner and is taken over',
-    async (target) => {
-      const path = await temporaryFolder();
-      await symlink(target, lockIn(path));
-      await DataFolder.acquire(path);
-      expect((await lockText(path)).pid).toBe(process.pid);
-    },
-  );
-
-  it.runIf(process.platform === 'linux')(
-    'of a process whose PID was reused is taken over, even by the process that has it now',
-    async () => {
-      for (const pid of [process.pid, livingPid()]) {
-        const path = await temporaryFolder();
-        await writeFile(lockIn(path), JSON.stringify({ pid, started: '1' }));
-        await DataFolder.acquire(path);
-        await expect(DataFolder.acquire(path)).rejects.toMatchObject(inUse);
-      }
-    },
-  );
-});
-
-describe('the lock of a process on another machine or in another container', () => {
-  const PATIENCE_MS = 300;
-
-  /** Creates a folder with the lock of another machine or container. */
-  async function lockedElsewhere(place: object) {
-    const path = await temporaryFolder();
-    await writeFile(lockIn(path), JSON.stringify({ pid: process.pid, started: '1', ...place }));
-    return path;
-  }
-
-  const here = pidScope();
-  const places = [
-    { ...here, host: 'elsewhere' },
-    ...(here.boot === null ? [] : [{ ...here, boot: 'another boot' }]),
-    ...(here.pidNamespace === null ? [] : [{ ...here, pidNamespace: 'pid:[1]' }]),
-  ];
-
-  it.each(places)('is respected while it has a heartbeat (%j)', async (place) => {
-    const path = await lockedElsewhere(place);
-    const heart = setInterval(() => void utimes(lockIn(path), new Date(), new Date()), 20);
-    onTestFinished(() => clearInterval(heart));
-    await expect(DataFolder.acquire(path, { patienceMs: PATIENCE_MS })).rejects.toMatchObject({
-      ...inUse,
-      message: expect.stringContaining(`process ${process.pid} on ${place.host}`),
-    });
-    expect(await lockText(path)).toMatchObject(place);
-  });
-
-  it.each(places)('is taken over without a heartbeat, with a notice (%j)', async (place) => {
-    const path = await lockedElsewhere(place);
-    const folder = await DataFolder.acquire(path, { patienceMs: PATIENCE_MS });
-    expect(await lockText(path)).toMatchObject({ pid: process.pid, ...here });
-    expect(folder.notices).toEqual([
-      `took over ${path} from process ${process.pid} on ${place.host}, which no longer responds`,
-    ]);
-    await folder.release();
-  });
-
-  it('goes to only one of several processes that wait for its heartbeat', async () => {
-    const path = await lockedElsewhere({ host: 'elsewhere' });
-    const takers = await Promise.allSettled(
-      Array.from({ length: 4 }, () => DataFolder.acquire(path, { patienceMs: PATIENCE_MS })),
-    );
-    expect(takers.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
   });
 });
 

@@ -215,7 +215,7 @@ describe('a journal', () => {
   });
 
   it.each([
-    ['{"journal":3,"db":"x","after":0}', 0, /line 1 is not in a format that this gateway-sim can read/],
+    ['{"journal":99,"db":"x","after":0}', 0, /line 1 is not in a format that this gateway-sim can read/],
     ['{"journal":2,"db":7,"after":0}', 0, /line 1 is not in a format/],
     ['{"journal":2,"db":"x","after":"0"}', 0, /line 1 is not in a format/],
     ['{"line":1,"snapshot":"x"}', 1, /line 2: unknown key "snapshot"/],
@@ -343,12 +343,16 @@ describe('a journal', () => {
     const folder = await temporaryFolder();
     await (await openStore(folder)).close();
     const text = await readFile(dbOf(folder), 'utf8');
-    await writeFile(dbOf(folder), text.replace('Poor Holder', 'Paula Holder'));
+    const edited = JSON.stringify(JSON.parse(text.replace('Poor Holder', 'Paula Holder')), null, 2);
+    await writeFile(dbOf(folder), edited);
     const store = await openStore(folder);
     expect(store.notices).toEqual([
       `${dbOf(folder)} was changed after gateway-sim wrote it: using the changed file`,
     ]);
     expect(store.state.wallets.get('wal_poor_usd')?.holder).toBe('Paula Holder');
+    expect(await readFile(dbOf(folder), 'utf8')).toContain(
+      `\n${JSON.stringify(store.state.wallets.get('wal_poor_usd'))},\n`,
+    );
     await store.commit(put('a'));
     await store.close();
     expect(await reopened(folder)).toEqual({ ids: ['a'], notices: [] });
@@ -373,12 +377,28 @@ describe('a journal', () => {
     for (const one of [folder, other]) expect(await reopened(one)).toEqual({ ids: ['a'], notices: [] });
   });
 
+  it('in format 2, which may name a db.json as a person wrote it, can be read and continued', async () => {
+    const folder = await temporaryFolder();
+    const text = JSON.stringify({ ...records(), version: 2 }, null, 2);
+    await writeFile(dbOf(folder), text);
+    const db = createHash('sha256').update(text).digest('hex');
+    const change = { line: 8, version: 2, wallets: [wallet({ id: 'a' })] };
+    const lines = [{ journal: 2, db, after: 7 }, change].map((line) => `${sealed(JSON.stringify(line))}\n`);
+    await writeFile(journalOf(folder), lines.join(''));
+    const store = await openStore(folder);
+    expect([idsOf(store), store.notices]).toEqual([['a'], []]);
+    await store.commit(put('b'));
+    expect(await reopened(await copyOfFiles(folder))).toEqual({ ids: ['a', 'b'], notices: [] });
+    await store.close();
+    expect(await reopened(folder)).toEqual({ ids: ['a', 'b'], notices: [] });
+  });
+
   it('in format 1 is migrated, and its changes move to db.json', async () => {
     const folder = await copyOfFiles(VERSION_1);
     const store = await openStore(folder);
     expect(await changesIn(folder)).toBe(0);
     expect(JSON.parse(await readFile(dbOf(folder), 'utf8'))).toEqual(store.snapshot());
-    expect(await readFile(journalOf(folder), 'utf8')).toMatch(/^\{"journal":2,/);
+    expect(await readFile(journalOf(folder), 'utf8')).toMatch(/^\{"journal":\d,/);
   });
 });
 
@@ -422,12 +442,12 @@ describe('inconsistent records', () => {
     [
       'a duplicate id',
       { wallets: [wallet(), wallet()] },
-      /db\.json is damaged: wallets has the id "wal_rich_usd" twice/,
+      /db\.json: wallets has the id "wal_rich_usd" twice/,
     ],
     [
       'a reference to a missing record',
       { messages: fullSnapshot().messages },
-      /is damaged: messages "msg_\d+": paymentId is "pay_\d+", which is not in payments/,
+      /db\.json: messages "msg_\d+": paymentId is "pay_\d+", which is not in payments/,
     ],
   ])('are reported at start: %s', async (_, changes, message) => {
     const folder = await temporaryFolder();

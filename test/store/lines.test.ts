@@ -1,7 +1,7 @@
 import { open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { chunksOf } from '../../src/store/lines.ts';
+import { chunksOf, linesOf } from '../../src/store/lines.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 
 async function fileWith(text: string) {
@@ -12,42 +12,38 @@ async function fileWith(text: string) {
   return file;
 }
 
+async function textOf(pieces: AsyncIterable<Buffer>): Promise<string[]> {
+  const texts: string[] = [];
+  for await (const piece of pieces) texts.push(piece.toString());
+  return texts;
+}
+
+/** The size of a chunk. */
+const CHUNK = 2 ** 20;
+
 test.each([
-  [{ chunkBytes: 4 }, ['0123', '4567', '89']],
-  [{ chunkBytes: 5 }, ['01234', '56789']],
-  [{ chunkBytes: 100 }, ['0123456789']],
-  [{ from: 3, to: 9, chunkBytes: 4 }, ['3456', '78']],
-  [{ from: 3, to: 3 }, []],
-])('a file is read in chunks %j', async (options, expected) => {
-  const pieces: string[] = [];
-  for await (const piece of chunksOf(await fileWith('0123456789'), options)) {
-    await new Promise((resolve) => setImmediate(resolve));
-    pieces.push(piece.toString());
-  }
-  expect(pieces).toEqual(expected);
+  ['an empty file', ''],
+  ['only a newline', '\n'],
+  ['no newline', 'a'],
+  ['an incomplete last line', 'a\n\nbc\nd'],
+  ['a line that ends with a chunk', `${'a'.repeat(CHUNK - 1)}\nb\n`],
+  ['a line that ends after a chunk', `${'a'.repeat(CHUNK)}\nb\n`],
+  ['a line of several chunks', `a\n${'b'.repeat(3 * CHUNK)}\nc`],
+  ['characters across chunks', `a${'😀€\n'.repeat(CHUNK / 4)}é`],
+])('a file is read line by line: %s', async (_, text) => {
+  const lines = text.split(/(?<=\n)/).filter((line) => line !== '');
+  expect((await textOf(linesOf(await fileWith(text)))).every((line, index) => line === lines[index])).toBe(
+    true,
+  );
+  expect(await textOf(linesOf(await fileWith(text)))).toHaveLength(lines.length);
 });
 
-test('a read error is thrown when its chunk is requested, and does not end the process before that', async () => {
-  const file = await fileWith('0123456789');
-  let reads = 0;
-  const failing = new Proxy(file, {
-    get: (_, name) =>
-      name === 'read' && ++reads === 2
-        ? () => Promise.reject(new Error('EIO'))
-        : Reflect.get(file, name).bind(file),
-  });
-  const pieces = chunksOf(failing, { chunkBytes: 4 });
-  expect((await pieces.next()).value?.toString()).toBe('0123');
-  await new Promise((resolve) => setImmediate(resolve));
-  await new Promise((resolve) => setImmediate(resolve));
-  await expect(pieces.next()).rejects.toThrow('EIO');
-});
-
-test('a reader that stops early gets no errors from later chunks', async () => {
-  const pieces = chunksOf(await fileWith('0123456789'), { chunkBytes: 4 });
-  for await (const piece of pieces) {
-    expect(piece.toString()).toBe('0123');
-    break;
-  }
-  expect((await pieces.next()).done).toBe(true);
+test.each([
+  [{}, '0123456789'],
+  [{ from: 3 }, '3456789'],
+  [{ from: 3, to: 9 }, '345678'],
+  [{ from: 3, to: 3 }, ''],
+  [{ to: 100 }, '0123456789'],
+])('a part of a file is read: %j', async (part, expected) => {
+  expect((await textOf(chunksOf(await fileWith('0123456789'), part))).join('')).toBe(expected);
 });

@@ -2,7 +2,13 @@ import { cp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { MIGRATIONS, type Migration, migrate, type RawState } from '../../src/store/migrations.ts';
+import {
+  MIGRATIONS,
+  type Migration,
+  migrate,
+  type RawState,
+  SNAPSHOT_VERSION,
+} from '../../src/store/migrations.ts';
 import { Store } from '../../src/store/store.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { records, wallet } from '../helpers/records.ts';
@@ -33,18 +39,27 @@ const renamed =
 
 const STEPS: readonly Migration[] = [
   ...MIGRATIONS,
-  { from: 2, describe: 'holders get a mark', migrate: renamed((holder) => `${holder} 2`) },
-  { from: 3, describe: 'holders get a second mark', migrate: renamed((holder) => `${holder} 3`) },
+  { from: SNAPSHOT_VERSION, describe: 'holders get a mark', migrate: renamed((holder) => `${holder} A`) },
+  {
+    from: SNAPSHOT_VERSION + 1,
+    describe: 'holders get a second mark',
+    migrate: renamed((holder) => `${holder} B`),
+  },
 ];
+const LATEST = SNAPSHOT_VERSION + 2;
 
 /** The store of a future release with these steps. */
 async function storeWith(steps: readonly Migration[]): Promise<typeof Store> {
   vi.resetModules();
-  vi.doMock('../../src/store/migrations.ts', async (original) => ({
-    ...(await original<object>()),
-    SNAPSHOT_VERSION: steps.length + 1,
-    migrate: (state: RawState, version: unknown, source: string) => migrate(state, version, source, steps),
-  }));
+  vi.doMock('../../src/store/migrations.ts', async (original) => {
+    const real = await original<typeof import('../../src/store/migrations.ts')>();
+    return {
+      ...real,
+      SNAPSHOT_VERSION: steps.length + 1,
+      migrate: (state: RawState, version: unknown, source: string) =>
+        real.migrate(state, version, source, steps),
+    };
+  });
   onTestFinished(() => vi.doUnmock('../../src/store/migrations.ts'));
   return (await import('../../src/store/store.ts')).Store;
 }
@@ -86,7 +101,7 @@ describe('a folder of version 1', () => {
     const Later = await storeWith(STEPS);
     const store = await Later.open({ folder, fsync: false }, initial);
     const holders = () => [...store.state.wallets.values()].map(({ holder }) => holder);
-    const migrated = ['First Holder 2 3', 'Rich Holder 2 3', 'Poor Holder 2 3', 'Rich Holder 2 3'];
+    const migrated = ['First Holder A B', 'Rich Holder A B', 'Poor Holder A B', 'Rich Holder A B'];
     expect(holders()).toEqual(migrated);
     await store.commit(() => ({ change: { wallets: [wallet({ id: 'new', holder: 'New' })] }, result: null }));
     // The folder is as a kill would leave it: the journal has lines of both versions, and the snapshot still has the
@@ -95,7 +110,7 @@ describe('a folder of version 1', () => {
     await cp(folder, killed, { recursive: true });
     await store.close();
     const [snapshot = ''] = await filesOf(folder);
-    expect(JSON.parse(snapshot).version).toBe(4);
+    expect(JSON.parse(snapshot).version).toBe(LATEST);
     expect(await changesIn(folder)).toBe(0);
     for (const path of [folder, killed]) {
       const again = await Later.open({ folder: path, fsync: false }, initial);
@@ -123,10 +138,13 @@ describe('a folder of version 1', () => {
     const failing = () => {
       throw new Error('no such wallet');
     };
-    const Later = await storeWith([...STEPS, { from: 4, describe: 'wallets are merged', migrate: failing }]);
+    const Later = await storeWith([
+      ...STEPS,
+      { from: LATEST, describe: 'wallets are merged', migrate: failing },
+    ]);
     await expect(Later.open({ folder, fsync: false }, initial)).rejects.toMatchObject({
       code: 'state_damaged',
-      message: `${join(folder, 'db.json')} cannot be migrated from version 4 (wallets are merged): no such wallet`,
+      message: `${join(folder, 'journal.jsonl')} line 1 cannot be migrated from version ${LATEST} (wallets are merged): no such wallet`,
       remedy: expect.stringContaining('state reset'),
     });
     expect(await filesOf(folder)).toEqual(before);
@@ -134,6 +152,8 @@ describe('a folder of version 1', () => {
 });
 
 describe('version 1', () => {
+  const next = (state: RawState) => MIGRATIONS[0]?.migrate(state);
+
   it('has texts that become data, or are dropped if other fields have the same facts', () => {
     const before = {
       payments: [{ id: 'pay_1', history: [{ at: 'now', event: 'settled', detail: 'succeeded' }] }],
@@ -144,7 +164,7 @@ describe('version 1', () => {
       ],
       wallets: [{ id: 'wal_1' }],
     };
-    expect(migrate(before, 1, 'it')).toEqual({
+    expect(next(before)).toEqual({
       payments: [{ id: 'pay_1', history: [{ at: 'now', event: 'settled', value: 'succeeded' }] }],
       deliveries: [{ id: 'ipn_1' }],
       attempts: [
@@ -157,7 +177,7 @@ describe('version 1', () => {
 
   it('has attempts that count as failed even if their error is invalid', () => {
     const before = { attempts: [{ id: 'att_1', error: {} }] };
-    expect(migrate(before, 1, 'it')).toEqual({
+    expect(next(before)).toEqual({
       attempts: [{ id: 'att_1', failure: { code: 'other', message: {} } }],
     });
   });
@@ -165,20 +185,48 @@ describe('version 1', () => {
   it.each([{ payments: 'none' }, { attempts: [null, 7] }, {}])(
     'has values that stay unchanged if they are not records: %j',
     (before) => {
-      expect(migrate(before, 1, 'it')).toEqual(before);
+      expect(next(before)).toEqual(before);
     },
   );
+});
+
+describe('version 2', () => {
+  it('has records that lack newer fields, which get the value that they meant', () => {
+    const next = MIGRATIONS[1];
+    const fault = { route: 'ipn', status: 500 };
+    const before = {
+      payments: [{ id: 'pay_1' }, { id: 'pay_2', auto: { outcome: 'cancel' } }],
+      deliveries: [
+        { id: 'ipn_1' },
+        { id: 'ipn_2', once: true, signedAnew: true, postponedBy: fault, tampered: [{}] },
+      ],
+      attempts: [{ id: 'att_1' }, { id: 'att_2', fault }],
+      wallets: [{ id: 'wal_1' }],
+    };
+    expect(next?.migrate(before)).toEqual({
+      payments: [{ id: 'pay_1', auto: null }, before.payments[1]],
+      deliveries: [
+        { id: 'ipn_1', once: false, signedAnew: false, postponedBy: null, tampered: [] },
+        before.deliveries[1],
+      ],
+      attempts: [{ id: 'att_1', fault: null }, before.attempts[1]],
+      wallets: before.wallets,
+    });
+  });
 });
 
 describe('a newer version', () => {
   it('of a journal line is rejected, and nothing on disk changes', async () => {
     const folder = await folderOfVersion1();
     const [, journal = ''] = await filesOf(folder);
-    await writeFile(join(folder, 'journal.jsonl'), `${journal}{"version":99,"wallets":[]}\n`);
+    await writeFile(
+      join(folder, 'journal.jsonl'),
+      `${journal}{"version":${SNAPSHOT_VERSION + 1},"wallets":[]}\n`,
+    );
     const before = await filesOf(folder);
     await expect(Store.open({ folder, fsync: false }, initial)).rejects.toMatchObject({
       code: 'state_damaged',
-      message: `${join(folder, 'journal.jsonl')} line 3 has version 99, but this gateway-sim reads versions up to 2`,
+      message: `${join(folder, 'journal.jsonl')} line 3 has version ${SNAPSHOT_VERSION + 1}, but this gateway-sim reads versions up to ${SNAPSHOT_VERSION}`,
       remedy: expect.stringContaining('newer gateway-sim'),
     });
     expect(await filesOf(folder)).toEqual(before);
@@ -186,13 +234,13 @@ describe('a newer version', () => {
 });
 
 describe('migrating', () => {
-  const state = { wallets: [{ holder: 'A' }] };
+  const state = { wallets: [{ holder: 'Ada' }] };
 
   it.each([
-    [1, 'A 2 3'],
-    [2, 'A 2 3'],
-    [3, 'A 3'],
-    [4, 'A'],
+    [1, 'Ada A B'],
+    [SNAPSHOT_VERSION, 'Ada A B'],
+    [SNAPSHOT_VERSION + 1, 'Ada B'],
+    [LATEST, 'Ada'],
   ])('from version %i runs the later steps in order', (version, holder) => {
     expect(migrate(state, version, 'it', STEPS)).toEqual({ wallets: [{ holder }] });
   });

@@ -1,13 +1,9 @@
-import { mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../src/contract/error.ts';
 import { COLLECTION_NAMES } from '../../src/contract/state.ts';
-import { unwritable } from '../../src/store/files.ts';
+import { SNAPSHOT_VERSION } from '../../src/store/migrations.ts';
 import { emptySnapshot, parseChange, parseSnapshot } from '../../src/store/snapshot.ts';
-import { readSnapshotFile, SnapshotFile, snapshotText } from '../../src/store/snapshot-file.ts';
-import { temporaryFolder } from '../helpers/folder.ts';
 import { fullSnapshot, wallet } from '../helpers/records.ts';
 
 const paid = () => fullSnapshot().payments[0];
@@ -15,18 +11,8 @@ const due = () => fullSnapshot().deliveries[0];
 const tried = () => fullSnapshot().attempts[0];
 
 describe('a snapshot', () => {
-  it.each([0, 1, 249, 250, 251, 1_000])(
-    'of %i records is written in slices that form valid JSON',
-    (count) => {
-      const wallets = Array.from({ length: count }, (_, index) => wallet({ id: `w${index}` }));
-      const slices = [...snapshotText({ ...emptySnapshot(), wallets })];
-      expect(JSON.parse(slices.join('')).wallets).toEqual(wallets);
-      expect(slices).toHaveLength(Math.floor(count / 250) + 1);
-    },
-  );
-
   it('gets empty collections for missing ones', () => {
-    expect(parseSnapshot({ version: 1 }, 'it')).toEqual(emptySnapshot());
+    expect(parseSnapshot({ version: SNAPSHOT_VERSION }, 'it')).toEqual(emptySnapshot());
   });
 
   it.each([
@@ -47,11 +33,28 @@ describe('a snapshot', () => {
     expect(act).toThrow(`the request body is damaged: ${where}`);
   });
 
+  it.each([
+    ['wallets', [{ ...wallet(), holdr: 'x' }], 'wallets.0: unknown key "holdr": did you mean holder?'],
+    [
+      'payments',
+      [{ ...paid(), history: [{ ...paid()?.history[0], evnt: 'x' }] }],
+      'payments.0.history.0: unknown key "evnt": did you mean event?',
+    ],
+    [
+      'attempts',
+      [{ ...tried(), failure: { code: 'tls', message: 'x', limitMs: 1 } }],
+      'attempts.0.failure: unknown key "limitMs"',
+    ],
+  ])('with an unknown key in %s is rejected, and the error names it', (name, value, problem) => {
+    const act = () => parseSnapshot({ ...fullSnapshot(), [name]: value }, 'it');
+    expect(act).toThrow(`it is damaged: ${problem}`);
+  });
+
   it('that is any JSON is accepted or rejected with a clear error', () => {
     const collection = fc.oneof(fc.jsonValue(), fc.array(fc.record({ id: fc.string() })));
     const anySnapshot = fc.record(
       {
-        version: fc.oneof(fc.constant(1), fc.jsonValue()),
+        version: fc.oneof(fc.constant(SNAPSHOT_VERSION), fc.jsonValue()),
         ...Object.fromEntries(COLLECTION_NAMES.map((name) => [name, collection])),
       },
       { requiredKeys: [] },
@@ -67,35 +70,5 @@ describe('a snapshot', () => {
         }
       }),
     );
-  });
-});
-
-describe('a snapshot file', () => {
-  it('that does not exist is read as null', async () => {
-    expect(await readSnapshotFile(join(await temporaryFolder(), 'none.json'))).toBeNull();
-  });
-
-  it('that cannot be written because its temporary file is a folder is reported', async () => {
-    const folder = await temporaryFolder();
-    await mkdir(join(folder, 'db.json.tmp'));
-    const error = await new SnapshotFile(join(folder, 'db.json'))
-      .adapter()
-      .write(emptySnapshot())
-      .catch((thrown) => thrown);
-    expect(unwritable('db.json', error)).toMatchObject({
-      code: 'storage_failed',
-      message: 'db.json cannot be written: it is a folder, not a file',
-    });
-  });
-
-  it('that cannot be read is reported as damaged, not read as an empty state', async () => {
-    const folder = await temporaryFolder();
-    await expect(readSnapshotFile(folder)).rejects.toMatchObject({
-      code: 'state_damaged',
-      message: `${folder} cannot be read: it is a folder, not a file`,
-    });
-    await writeFile(join(folder, 'file'), '');
-    for (const path of [join(folder, 'file'), join(folder, 'file', 'db.json')])
-      await expect(readSnapshotFile(path)).rejects.toMatchObject({ code: 'state_damaged' });
   });
 });

@@ -91,16 +91,6 @@ describe('a settled payment', () => {
     expect(ids()).toEqual(['pay_3']);
   });
 
-  it('is kept while the state is being written and removed afterwards', async () => {
-    const { store, run, ids } = await retained({ count: 1 }, { payments: settled(3) });
-    store.state.payments.freeze();
-    await run();
-    expect(ids()).toHaveLength(3);
-    store.state.payments.thaw();
-    await run();
-    expect(ids()).toEqual(['pay_2']);
-  });
-
   it('is removed from a state that replaces another', async () => {
     const { store, run, ids } = await retained({ count: 1 }, { payments: settled(3) });
     const payments = [7, 8, 9].map((number) => payment(number));

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
+import { SNAPSHOT_VERSION } from '../../../src/store/migrations.ts';
 import { launchBrowser, openPage } from '../../helpers/browser.ts';
 import { startReceiver } from '../../helpers/receiver.ts';
 import { ORDER } from '../../helpers/sim.ts';
@@ -34,7 +35,7 @@ const CHANGES: readonly (readonly [Target['method'], string, object])[] = [
   ['POST', '/_sim/faults', { route: 'initiate', status: 500 }],
   ['PUT', '/_sim/faults', { faults: [{ route: 'initiate', drop: true }] }],
   ['DELETE', '/_sim/faults', {}],
-  ['PUT', '/_sim/snapshot', { version: 1 }],
+  ['PUT', '/_sim/snapshot', { version: SNAPSHOT_VERSION }],
   ['POST', '/_sim/wallets/wal_rich_usd/fund', { amount: '1' }],
   ['POST', '/_sim/ipns', { to: 'http://127.0.0.1:9/', amount: '1' }],
   ['POST', '/_sim/ui/token', {}],
