@@ -302,7 +302,7 @@ describe('the layers of src/', () => {
   });
 
   it('load the code of the dashboard on request, not at startup', () => {
-    const late = /^http\/(test-texts\/|pages\/(assets\/live|dashboard\/(?!(paths|text)\.)))/;
+    const late = /^http\/pages\/(assets\/live|dashboard\/(?!(paths|text)\.))/;
     const { files } = reachedFrom('http/app.ts', false);
     expect(files.filter((file) => late.test(file))).toEqual([]);
     expect(reachedFrom('http/app.ts').files.some((file) => late.test(file))).toBe(true);
@@ -311,7 +311,7 @@ describe('the layers of src/', () => {
   it('send requests only through the client with the egress guard', async () => {
     const opens =
       /(?<![.\w])fetch\(|\b(?:https?|http2|net|tls|client)\.(?:request|get|connect|createConnection)\(|\{[^}]*\b(?:request|get|connect|createConnection)\b[^}]*\} from 'node:(?:https?|http2|net|tls)'/;
-    const ofBrowsers = /^http\/(pages\/assets|test-texts)\//;
+    const ofBrowsers = /^http\/pages\/assets\//;
     const senders: string[] = [];
     for (const file of files.filter((name) => !ofBrowsers.test(name)))
       if (opens.test(await readFile(join(SRC, file), 'utf8'))) senders.push(file);

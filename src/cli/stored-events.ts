@@ -5,7 +5,7 @@ import type { PaymentStep } from '../contract/payment.ts';
 import type { Records } from '../contract/state.ts';
 import { dialect } from '../library/merchant-client.ts';
 import type { Snapshot } from '../store/snapshot.ts';
-import { textMask } from '../system/secret.ts';
+import { maskedIn, textMask } from '../system/secret.ts';
 import { type VerdictParts, verdictOnDelivery, verdictOnPayment, verdictView } from '../usecases/verdict.ts';
 
 /** An event before it has its number. */
@@ -47,7 +47,7 @@ export function storedEvents(snapshot: Snapshot): SimEvent[] {
   const mask = textMask(merchants.map(({ secretKey }) => secretKey));
   return events
     .sort((one, other) => Date.parse(one.at) - Date.parse(other.at))
-    .map((event, index) => JSON.parse(mask(JSON.stringify({ seq: index + 1, ...event }))));
+    .map((event, index) => maskedIn({ seq: index + 1, ...event }, mask));
 }
 
 function paymentEvents(stored: Records['payments'], parts: VerdictParts): Unnumbered[] {

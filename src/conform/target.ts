@@ -4,8 +4,8 @@ import { AuditClient, FORM, type Observation, type ProbeRequest } from '../audit
 import { bareHost, isLoopback } from '../contract/address.ts';
 import { GatewayError, hint, option } from '../contract/error.ts';
 import { Egress } from '../delivery/egress.ts';
+import { textMask } from '../system/secret.ts';
 import { at, header, parsed, paymentIdIn } from './answer.ts';
-import { keyMask } from './mask.ts';
 
 /** The target of a run. */
 export interface TargetOptions {
@@ -90,7 +90,7 @@ export class Target {
     for (const [index, body] of bodies.entries()) {
       const answer = await this.send(INITIATE, { method: 'POST', body, contentType: FORM });
       const location = answer.status >= 300 && answer.status < 400 && header(answer.headers, 'location');
-      if (location) elsewhere = `; it redirects to ${keyMask([publicKey])(location)}`;
+      if (location) elsewhere = `; it redirects to ${textMask([publicKey])(location)}`;
       const json = parsed(answer.body);
       const isAccepted = at(json, 'success') !== undefined;
       if (!isAccepted && at(json, 'error') === undefined) continue;

@@ -1,4 +1,4 @@
-import { textMask } from '../system/secret.ts';
+import { maskedIn, textMask } from '../system/secret.ts';
 import type { UseCases } from '../usecases/use-cases.ts';
 
 /** Masks secrets in all texts of a value. Events, the request log, records, log lines and pages all use it. */
@@ -24,18 +24,6 @@ export function createMask({ merchants }: Pick<UseCases, 'merchants'>, controlTo
       current = now;
       maskText = textMask(known);
     }
-    return maskedValue(value, maskText);
+    return maskedIn(value, maskText);
   };
-}
-
-function maskedValue<Value>(value: Value, maskText: (text: string) => string): Value;
-function maskedValue(value: unknown, maskText: (text: string) => string): unknown {
-  if (typeof value === 'string') return maskText(value);
-  if (Array.isArray(value)) return value.map((item) => maskedValue(item, maskText));
-  if (typeof value !== 'object' || value === null) return value;
-  const entries = Object.entries(value).map(([name, inner]) => [
-    maskText(name),
-    maskedValue(inner, maskText),
-  ]);
-  return Object.fromEntries(entries);
 }

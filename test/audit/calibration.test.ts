@@ -1,49 +1,50 @@
 import { EventEmitter, once } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { prepareAudit } from '../helpers/auditable.ts';
+import { auditOf, prepareAudit } from '../helpers/auditable.ts';
 import { MUTANTS } from '../merchants/mutants.ts';
 import { GOOD, type Handler, sign } from '../merchants/node-shop.ts';
 
 const verdicts = ({ cases }: { cases: readonly { name: string; verdict: string }[] }) =>
   Object.fromEntries(cases.map(({ name, verdict }) => [name, verdict]));
 
-describe('a side effect', () => {
+describe.concurrent('a side effect', () => {
   it('is not assumed if other orders change shared stock', async () => {
     let stock = 1_000;
-    const { audit } = await prepareAudit({
-      pay: (order, form) => {
-        if (!order.paid) stock--;
-        GOOD.pay(order, form);
-      },
-    });
+    const pay: Handler['pay'] = (order, form) => {
+      if (!order.paid) stock--;
+      GOOD.pay(order, form);
+    };
     // This probe uses an order's identifier but reports the shared stock.
-    const report = await audit({
-      probes: { stock: (identifier) => `${identifier}: ${stock}` },
-      only: ['A', 'replay-at-once', 'copies-2', 'ipn-with-return'],
-    });
-    expect(report.cases.filter(({ verdict }) => verdict !== 'pass' && verdict !== 'skipped')).toEqual([]);
+    const { cases } = await auditOf(
+      { pay },
+      {
+        probes: { stock: (identifier) => `${identifier}: ${stock}` },
+        only: ['A', 'replay-at-once', 'copies-2', 'ipn-with-return'],
+      },
+    );
+    expect(cases.filter(({ verdict }) => verdict !== 'pass' && verdict !== 'skipped')).toEqual([]);
   });
 
   it('is not assumed if other orders change a balance in the probe output of the order', async () => {
     let balance = 0;
-    const { shop, audit } = await prepareAudit({
-      pay: (order, form) => {
-        if (!order.paid) balance += Number(order.total);
-        GOOD.pay(order, form);
-      },
-    });
-    const probe = (identifier: string) => ({
-      ...JSON.parse(shop.probe(identifier)),
-      balance: `${balance.toFixed(2)} USD`,
-    });
-    const { cases } = await audit({ probe, only: ['A', 'B', 'H', 'name-markup', 'copies-2'] });
+    const pay: Handler['pay'] = (order, form) => {
+      if (!order.paid) balance += Number(order.total);
+      GOOD.pay(order, form);
+    };
+    const { cases } = await auditOf({ pay }, (shop) => ({
+      probe: (identifier) => ({
+        ...JSON.parse(shop.probe(identifier)),
+        balance: `${balance.toFixed(2)} USD`,
+      }),
+      only: ['A', 'B', 'H', 'name-markup', 'copies-2'],
+    }));
     expect(cases.filter(({ verdict }) => verdict !== 'pass')).toEqual([]);
   });
 
   it('is not assumed if the time changes', async () => {
-    const { audit } = await prepareAudit();
     const time = (identifier: string) => `${identifier} at ${new Date().toISOString().slice(11, 19)}`;
-    const { notices, summary } = await audit({ probes: { time }, only: ['signature-missing', 'copies-2'] });
+    const options = { probes: { time }, only: ['signature-missing', 'copies-2'] };
+    const { notices, summary } = await auditOf({}, options);
     expect(notices).toEqual([expect.stringContaining('"time" changes without a payment')]);
     expect(summary.fail).toBe(0);
   });
@@ -52,15 +53,18 @@ describe('a side effect', () => {
     ['the copy of an IPN', 'a copy pays again', 'replay-at-once'],
     ['a forged IPN', 'an unsigned error marks an order that is paid later', 'error-unsigned'],
   ])('of %s is detected despite a value that always changes', async (_, name, only) => {
-    const { shop, audit } = await prepareAudit(MUTANTS.find((one) => one.name === name)?.handler);
+    const handler = MUTANTS.find((one) => one.name === name)?.handler ?? {};
     let looks = 0;
     const lookings = {
-      json: (identifier: string) => ({ ...JSON.parse(shop.probe(identifier)), seen: { looks: looks++ } }),
-      text: (identifier: string) => `${shop.probe(identifier).replace(/["{}]/g, '')} look ${looks++}`,
+      json: (shown: string) => ({ ...JSON.parse(shown), seen: { looks: looks++ } }),
+      text: (shown: string) => `${shown.replace(/["{}]/g, '')} look ${looks++}`,
     };
-    const paidWhen = '/status"?:"?paid/';
-    const audited = async (probe: (identifier: string) => unknown) => {
-      const report = await audit({ probe, paidWhen, only: [only] });
+    const audited = async (look: (shown: string) => unknown) => {
+      const report = await auditOf(handler, (shop) => ({
+        probe: (identifier) => look(shop.probe(identifier)),
+        paidWhen: '/status"?:"?paid/',
+        only: [only],
+      }));
       expect(report.notices).toEqual([expect.stringContaining('the probe output changes without a payment')]);
       return verdicts(report)[only];
     };
@@ -71,17 +75,13 @@ describe('a side effect', () => {
 
   it('can be a delayed e-mail for each copy', async () => {
     const mails: string[] = [];
-    const { audit } = await prepareAudit({
-      pay: (order, form) => {
-        GOOD.pay(order, form);
-        setTimeout(() => mails.push(order.identifier), 150);
-      },
-    });
+    const pay: Handler['pay'] = (order, form) => {
+      GOOD.pay(order, form);
+      setTimeout(() => mails.push(order.identifier), 150);
+    };
     const sent = (identifier: string) => mails.filter((one) => one === identifier).length;
-    const found = verdicts(
-      await audit({ probes: { mails: sent }, only: ['replay-at-once', 'replay-later', 'copies-2'] }),
-    );
-    expect(found).toMatchObject({ 'replay-at-once': 'fail', 'replay-later': 'fail', 'copies-2': 'fail' });
+    const report = await auditOf({ pay }, { probes: { mails: sent }, only: ['replay-at-once', 'copies-2'] });
+    expect(verdicts(report)).toMatchObject({ 'replay-at-once': 'fail', 'copies-2': 'fail' });
   });
 });
 

@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { AuditClient } from '../../src/audit/client.ts';
 import { Orders } from '../../src/audit/orders.ts';
@@ -33,16 +32,12 @@ function second(seen = new Set<string>()) {
   return (identifier: string) => [...seen.add(identifier)].indexOf(identifier) === 1;
 }
 
-const closes = (response: ServerResponse): void => void response.destroy();
-
 describe('an audit', () => {
   it.each([
     ['hangs', BROKEN.hangs, 'no complete response from'],
     ['resets', BROKEN.resets, 'closed the connection'],
     ['sends gzip', BROKEN.encodes, 'has an encoding'],
-    ['sends bad gzip', BROKEN.encodesBadly, 'has an encoding'],
     ['does not end', BROKEN.endless, 'is larger than 256 KiB'],
-    ['closes', closes, 'closed the connection'],
   ] as const)('continues with an unproven case if a probe %s', async (_, breakOff, why) => {
     const { shop, audit } = await prepared();
     const isBroken = second();
@@ -58,10 +53,10 @@ describe('an audit', () => {
     });
   });
 
-  it.each(Object.entries(BROKEN))('accepts an order whose response %s', async (_, breakOff) => {
+  it.each(['hangs', 'encodes'] as const)('accepts an order whose response %s', async (how) => {
     const { shop, audit } = await prepared();
     const orderUrl = await startAnswering((_request, response) => {
-      void shop.place().then(() => breakOff(response));
+      void shop.place().then(() => BROKEN[how](response));
     });
     expect(await audit({ orderUrl })).toEqual({ bad: undefined, more: [], tried: 3 });
   });

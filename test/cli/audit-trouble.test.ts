@@ -18,12 +18,12 @@ const CONTROL = ['--only', 'control'];
 describe('a problem during an audit', () => {
   it.each([
     ['--order-cmd', 'echo broken >&2; exit 7', /exited with code 7: broken/],
-    ['--order-cmd', 'true', /initiated no payment within 2 s/],
-    ['--probe-cmd', "sh -c 'sleep 1000' {identifier}", /did not finish within 2 s/],
+    ['--order-cmd', 'true', /initiated no payment within 1 s/],
+    ['--probe-cmd', "sh -c 'sleep 1000' {identifier}", /did not finish within 1 s/],
   ])('is reported: %s "%s"', async (flag, command, why) => {
     const { audit, byUrl } = await startAudited();
     const others = flag === '--order-cmd' ? byUrl.slice(2) : byUrl.slice(0, 2);
-    const args = [...CONTROL, '--timeout', '2s', '--json'];
+    const args = [...CONTROL, '--timeout', '1s', '--json'];
     const { code, stdout, stderr } = await audit(args, [...others, flag, command]);
     const { cases } = JSON.parse(stdout) as AuditReport;
     expect([code, stderr]).toEqual([1, expect.stringContaining('the audit could not run')]);

@@ -46,7 +46,7 @@ const ANSWERS: Record<string, Exclude<Answer, string>> = {
   },
 };
 const GRID = COMMANDS.flatMap((command) => Object.keys(ANSWERS).map((answer) => ({ command, answer })));
-const TYPICAL = ['an empty object', 'empty records', 'records of numbers', 'an error with other parts'];
+const TYPICAL = ['empty records', 'an error with other parts'];
 
 describe('a server that claims to be gateway-sim but is not', () => {
   const grid = sample(GRID, ({ command, answer }) => command === 'payments' || TYPICAL.includes(answer));

@@ -1,10 +1,10 @@
 import { onTestFinished } from 'vitest';
 import type { AuditOptions } from '../../src/contract/audit-options.ts';
 import type { AuditReport } from '../../src/contract/audit-report.ts';
-import { startGatewaySim } from '../../src/index.ts';
+import { type GatewaySim, startGatewaySim } from '../../src/index.ts';
 import type { StartOptions } from '../../src/options/table.ts';
 import { usePublicKey } from '../merchants/mutants.ts';
-import { type Handler, SECRET, startShop } from '../merchants/node-shop.ts';
+import { type Handler, SECRET, type Shop, startShop } from '../merchants/node-shop.ts';
 import { run } from './cli.ts';
 import { temporaryFolder } from './folder.ts';
 import { startLibrary } from './library.ts';
@@ -39,17 +39,18 @@ export async function startAuditable(
   return { sim, shop, asked };
 }
 
-/** The report on a shop with this handler. Several can run at the same time. */
+/** The report on a shop with this handler, and the shop. Several can run at the same time. */
 export async function auditOf(
   changed: Partial<Handler>,
-  options: Partial<AuditOptions>,
-  start: StartOptions = {},
-): Promise<AuditReport> {
-  await using sim = await startGatewaySim({ secretKey: SECRET, seed: seedOfTest(), ...start });
+  options: Partial<AuditOptions> | ((shop: Shop, sim: GatewaySim) => Partial<AuditOptions>),
+): Promise<AuditReport & { shop: Shop; sim: GatewaySim }> {
+  await using sim = await startGatewaySim({ secretKey: SECRET, seed: seedOfTest() });
   usePublicKey(sim.publicKey);
   await using shop = await startShop(sim, changed);
   const probing = { probe: shop.probe, paidWhen: '.status=paid', orderAmount: '.total' };
-  return await sim.audit({ ipnUrl: shop.ipnUrl, order: shop.place, ...probing, ...options });
+  const more = typeof options === 'function' ? options(shop, sim) : options;
+  const report = await sim.audit({ ipnUrl: shop.ipnUrl, order: shop.place, ...probing, ...more });
+  return { ...report, shop, sim };
 }
 
 /** An emulator of the library, a shop, and a function that audits it. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { RecordedRequest } from '../../src/contract/event.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { ask, idOf, ORDER, type Sim, startSim } from '../helpers/sim.ts';
@@ -84,17 +85,17 @@ describe('/_sim/merchants and /_sim/wallets', () => {
 });
 
 describe('/_sim/requests', () => {
-  it('lists requests and responses, newest first, with any credentials masked', async () => {
+  it('lists requests and responses, newest first, with credentials masked whole', async () => {
     const sim = await startSim();
     await initiate(sim, 'a');
-    const headers = { Authorization: 'Bearer something-secret-here' };
+    const headers = { Authorization: `Basic ${btoa(`me:${sim.secretKey}`)}`, Cookie: 'session=letmein' };
     await fetch(`${sim.url}/payment/initiate?x=1`, { method: 'POST', headers });
-    const { data } = await sim.control<{ data: { target: string; status: number }[] }>('/requests');
+    const { data } = await sim.control<{ data: RecordedRequest[] }>('/requests');
     expect(data.map(({ target, status }) => [target, status])).toEqual([
       ['/payment/initiate?x=1', 415],
       ['/sandbox/payment/initiate', 200],
     ]);
-    expect(JSON.stringify(data)).not.toContain('something-secret-here');
+    expect(data[0]?.requestHeaders).toMatchObject({ authorization: '…', cookie: '…' });
   });
 
   it.each([

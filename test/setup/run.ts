@@ -31,9 +31,7 @@ export default function setup(): () => Promise<void> {
       ...readdirSync(run.folder).map((name) => `folder ${join(run.folder, name)}`),
     ];
     rmSync(run.folder, { recursive: true, force: true, maxRetries: 10 });
-    // What a mutant leaves behind says nothing about the tests.
-    if (left.length && !('MUTANT' in process.env))
-      throw new Error(`left behind by the tests:\n${left.join('\n')}`);
+    if (left.length) throw new Error(`left behind by the tests:\n${left.join('\n')}`);
   };
 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { masked, textMask } from '../../src/system/secret.ts';
+import { masked, maskedIn, textMask } from '../../src/system/secret.ts';
 
 const SECRET = 'sec_sim_0123456789abcdefghijklmnopqrstuv';
 
@@ -9,11 +9,6 @@ const WRITTEN: Readonly<Record<string, (secret: string) => string>> = {
   'in plain text': (secret) => secret,
   'percent-encoded': encodeURIComponent,
   'in a form': (secret) => new URLSearchParams({ '': secret }).toString().slice(1),
-  'percent-encoded throughout': (secret) =>
-    [...secret].map((one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`).join(''),
-  'in JSON': (secret) => JSON.stringify(secret).slice(1, -1),
-  'escaped in JSON throughout': (secret) =>
-    [...secret].map((one) => `\\u00${one.charCodeAt(0).toString(16)}`).join(''),
 };
 
 const secrets = fc.string({ unit: fc.integer({ min: 33, max: 126 }).map(String.fromCharCode), minLength: 6 });
@@ -28,29 +23,11 @@ it.each(Object.entries(WRITTEN))('masks a secret %s anywhere in a text', (_, wri
   );
 });
 
-/** The ways to write a character. */
-const WAYS: readonly ((character: string, hex: string) => string)[] = [
-  (character) => character,
-  (character) => `\\${character}`,
-  (_, hex) => `%${hex}`,
-  (_, hex) => `\\u00${hex.toUpperCase()}`,
-];
-
-it('masks a secret with mixed encodings completely', () => {
-  fc.assert(
-    fc.property(fc.array(fc.constantFrom(...WAYS), { minLength: 1, maxLength: 50 }), (ways) => {
-      const secret = 'sec_sim_unusual_tutu_0075u';
-      const written = secret
-        .split('')
-        .map((one, index) => ways[index % ways.length]?.(one, one.charCodeAt(0).toString(16)));
-      expect(textMask([secret])(`a ${written.join('')} b`)).toBe(`a ${masked(secret)} b`);
-    }),
-  );
-});
-
-it('masks two overlapping secrets completely', () => {
-  const mask = textMask(['sec_one_sec_two', 'sec_two_and_three']);
-  expect(mask('a sec_one_sec_two_and_three b')).toBe('a sec_one_…wo b');
+it('masks the texts and the names in a value', () => {
+  const value = { [SECRET]: [`a ${SECRET}`, 1, null, { b: SECRET }] };
+  expect(maskedIn(value, textMask([SECRET]))).toEqual({
+    'sec_sim_…uv': ['a sec_sim_…uv', 1, null, { b: 'sec_sim_…uv' }],
+  });
 });
 
 it('returns a text without secrets unchanged', () => {
@@ -63,12 +40,6 @@ it('returns a text without secrets unchanged', () => {
   expect(mask('sec_sim_ is how a secret key begins')).toBe('sec_sim_ is how a secret key begins');
 });
 
-it('masks a cut-off secret of at least 16 characters', () => {
-  for (let length = 16; length < SECRET.length; length++) {
-    expect(textMask([SECRET])(`${SECRET.slice(0, length)}`)).toBe('sec_sim_…uv');
-  }
-});
-
 it('masks both secrets if one is a prefix of the other', () => {
   const mask = textMask(['sec_short', 'sec_short_and_long']);
   expect(mask('sec_short sec_short_and_long')).toBe('… sec_shor…ng');
@@ -78,10 +49,9 @@ it('does not mask secrets of fewer than six characters', () => {
   expect(textMask(['test'])('a test order')).toBe('a test order');
 });
 
-it('omits the rest of a hostile text that would take too long', () => {
-  const mask = textMask([`${'x'.repeat(190)}y`]);
-  const shown = mask(`${'x'.repeat(20_000)} the end`);
-  expect(shown.endsWith('…')).toBe(true);
-  expect(shown).not.toContain('the end');
-  expect(shown.length).toBeLessThan(1_000);
+it('masks a hostile text quickly', () => {
+  const mask = textMask([SECRET, `${'x'.repeat(190)}y`, `y${'x'.repeat(190)}`]);
+  const began = process.cpuUsage();
+  for (const text of ['x', 'sec_sim_', '%25']) mask(text.repeat(1_000_000));
+  expect(process.cpuUsage(began).user).toBeLessThan(1_000_000);
 });

@@ -11,7 +11,6 @@ import { timestamp } from '../../contract/time.ts';
 import type { ReadonlyCollection } from '../../domain/collection.ts';
 import type * as stored from '../../domain/state.ts';
 import type { ClockReading } from '../../system/clock.ts';
-import { masked } from '../../system/secret.ts';
 import type * as happened from '../../usecases/event-log.ts';
 import type { Settled as SettledPayment } from '../../usecases/payments.ts';
 import { verdictView } from '../../usecases/verdict.ts';
@@ -152,13 +151,15 @@ function openEventView(event: happened.SimEvent, parts: AppParts): SimEvent {
   }
 }
 
-/** Masks bearer tokens, cookies, card numbers and card codes. `mask` masks the secret keys. */
+/** Headers that are masked whole: they may encode a secret in any way. */
+const CREDENTIALS = new Set(['authorization', 'proxy-authorization', 'cookie']);
+
+/** Masks credentials in headers, card numbers and card codes. `mask` masks the secret keys. */
 function requestView(request: RecordedRequest, { dialect }: AppParts): RecordedRequest {
-  const headers = Object.entries(request.requestHeaders).map(([name, value]) =>
-    ['authorization', 'proxy-authorization', 'cookie'].includes(name)
-      ? [name, masked(String(value))]
-      : [name, value],
-  );
+  const headers = Object.entries(request.requestHeaders).map(([name, value]) => [
+    name,
+    CREDENTIALS.has(name) ? '…' : value,
+  ]);
   const responseBody = request.responseBody && dialect.maskCards(request.responseBody);
   return { ...request, responseBody, requestHeaders: Object.fromEntries(headers) };
 }

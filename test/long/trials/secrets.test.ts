@@ -1,11 +1,12 @@
 import { startReceiver } from '../../helpers/receiver.ts';
 import { ORDER } from '../../helpers/sim.ts';
 import { type Emulator, startEmulator } from '../emulator.ts';
-import { type Below, pick } from '../hostile-values.ts';
+import { pick } from '../hostile-values.ts';
 import { type Budget, trial } from '../trial.ts';
 
-const SECRET = 'sec_sim_Zq7TrialOfSecrets0123456789abcdef';
-const TOKEN = 'token_Xw9TrialOfTokens0123456789';
+// `+` differs in a form, and may be part of a header's name.
+const SECRET = 'sec_sim_Zq7Trial+Of+Secrets0123456789abcdef';
+const TOKEN = 'token_Xw9Trial+Of+Tokens0123456789';
 /**
  * Responses that must not contain a secret. The pages of keys and cards are missing: they show keys on purpose, to be
  * copied.
@@ -22,22 +23,10 @@ const MASKED = [
 ];
 const PER_ROUND = 25;
 
-const escaped = (text: string, write: (code: string) => string, below: Below) =>
-  [...text].map((one) => (below(3) ? one : write(one.charCodeAt(0).toString(16).padStart(2, '0')))).join('');
-
-/** Writes a secret, or its beginning, in several encodings. */
-function written(secret: string, below: Below): Record<'plain' | 'percent' | 'json', string> {
-  const cut = below(4) ? secret : secret.slice(0, 20 + below(secret.length - 20));
-  return {
-    plain: cut,
-    percent: escaped(cut, (code) => `%${pick([code, code.toUpperCase()], below)}`, below),
-    json: escaped(cut, (code) => `\\u00${code}`, below),
-  };
-}
-
+/** @param secret as it is, and percent-encoded */
 type Place = (
   sim: Emulator,
-  secret: ReturnType<typeof written>,
+  secret: Record<'plain' | 'percent', string>,
   order: Record<string, string>,
 ) => Promise<unknown>;
 
@@ -84,14 +73,14 @@ const PLACES: Readonly<Record<string, Place>> = {
     posted(`${sim.url}/payment/initiate`, FORM, new URLSearchParams({ [plain]: 'x' }).toString()),
   'an encoded field': (sim, { percent }, order) =>
     posted(`${sim.url}/payment/initiate`, FORM, `${new URLSearchParams(order)}&more=${percent}`),
-  'a JSON field': (sim, { json }, { public_key }) =>
+  'a JSON field': (sim, { plain }, { public_key }) =>
     posted(
       `${sim.url}/payment/initiate`,
       'application/json',
-      `{"public_key":"${public_key}","${json}":"${json}"}`,
+      `{"public_key":"${public_key}","${plain}":"${plain}"}`,
     ),
-  'broken JSON': (sim, { json }) =>
-    posted(`${sim.url}/payment/initiate`, 'application/json', `{"a":"${json}`),
+  'broken JSON': (sim, { plain }) =>
+    posted(`${sim.url}/payment/initiate`, 'application/json', `{"a":"${plain}`),
   'a multipart field': (sim, { plain }) =>
     posted(
       `${sim.url}/payment/initiate`,
@@ -100,11 +89,11 @@ const PLACES: Readonly<Record<string, Place>> = {
     ),
   'a body of an unknown type': (sim, { plain }) =>
     posted(`${sim.url}/payment/initiate`, `text/${plain}`, plain),
-  'the title of a card': (sim, { json }) =>
+  'the title of a card': (sim, { plain }) =>
     posted(
       `${sim.url}/api/cards/save`,
       'application/json',
-      `{"currency_code":"USD","title":"${json}","name_on_card":"${json}","email":"a@b.cc","amount":"10"}`,
+      `{"currency_code":"USD","title":"${plain}","name_on_card":"${plain}","email":"a@b.cc","amount":"10"}`,
       { Authorization: `Bearer ${SECRET}` },
     ),
   'a manual IPN': (sim, { plain }, order) =>
@@ -127,23 +116,11 @@ const PLACES: Readonly<Record<string, Place>> = {
   ),
 };
 
-/** The text as it is, and with its escapes decoded. */
-function readings(text: string): string[] {
-  const percent = text.replace(/%([0-9a-f]{2})/gi, (_, code: string) =>
-    String.fromCharCode(Number.parseInt(code, 16)),
-  );
-  const unicode = text.replace(/\\+u00([0-9a-f]{2})/gi, (_, code: string) =>
-    String.fromCharCode(Number.parseInt(code, 16)),
-  );
-  return [text, percent, unicode];
-}
-
 function judge(budget: Budget, where: string, text: string, places: readonly string[]): void {
   for (const secret of [SECRET, TOKEN]) {
-    const telling = secret.slice(0, 20);
-    const found = readings(text).find((one) => one.includes(telling));
-    if (!found) continue;
-    const at = found.indexOf(telling);
+    const found = text.replaceAll('%2B', '+');
+    const at = found.indexOf(secret);
+    if (at < 0) continue;
     budget.fail(
       'outside',
       `in ${where}, after ${places.join(', ')}: ${found.slice(Math.max(at - 80, 0), at + 60)}`,
@@ -174,8 +151,9 @@ trial('secrets in every part of a request', { short: 25, least: 500, share: 1 },
     const tried: string[] = [];
     for (let count = 0; count < PER_ROUND; count++) {
       const [what, place] = pick(Object.entries(PLACES), budget.below);
-      const secret = written(pick([SECRET, SECRET, TOKEN], budget.below), budget.below);
-      said = secret.plain;
+      const plain = pick([SECRET, SECRET, TOKEN], budget.below);
+      const secret = { plain, percent: encodeURIComponent(plain) };
+      said = plain;
       await place(sim, secret, { ...ORDER, public_key: sim.publicKey, ipn_url: `${receiver.url}/ipn` });
       tried.push(what);
     }

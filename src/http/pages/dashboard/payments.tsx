@@ -16,23 +16,10 @@ import type { Delivery, Payment } from '../../../domain/state.ts';
 import { attemptId } from '../../../usecases/story.ts';
 import { mappedAddresses } from '../../control/views.ts';
 import type { AppParts } from '../../environment.ts';
-import { playwrightText, vitestText } from '../../test-texts/javascript.ts';
-import { phpunitText } from '../../test-texts/php.ts';
-import { testStoryOf } from '../../test-texts/test-story.ts';
 import { inGroups, Link, shownAmount } from '../layout.tsx';
-import {
-  Ago,
-  Code,
-  FactsBox,
-  FoldedCode,
-  Section,
-  Short,
-  Status,
-  Time,
-  WarningCount,
-  Warnings,
-} from './blocks.tsx';
+import { Ago, Code, FactsBox, Section, Short, Status, Time, WarningCount, Warnings } from './blocks.tsx';
 import { atLeast } from './clock.tsx';
+import { CopyAsTest, testsOf } from './copy-as-test.tsx';
 import { SampleInitiate } from './exchange.tsx';
 import { type ButtonLook, Field, Form, Submit } from './forms.tsx';
 import { Standing } from './ipns.tsx';
@@ -147,6 +134,7 @@ const paymentPage: PageRenderer = ({ parts, id, query }) => {
   const about = deliveries.find((delivery) => delivery.id === verdict.ipn);
   const from = recordPath('payments', payment.id, listPath('payments', query));
   const race = whoCameFirst(steps);
+  const tests = testsOf(payment, parts.dialect.merchant);
   const sections = (
     <>
       <figure class="box" id="lanes">
@@ -158,7 +146,7 @@ const paymentPage: PageRenderer = ({ parts, id, query }) => {
         ipn={verdict.ipn}
         url={(about && (parts.ipns.forwardedTo(about) ?? about.url)) ?? payment.ipnUrl}
         from={from}
-        test={payment.status === 'pending' ? undefined : '#test'}
+        test={tests.length ? '#test' : undefined}
       />
       <Warnings of={payment.warnings} />
       {payment.status === 'pending' && <Settle parts={parts} payment={payment} from={from} />}
@@ -166,7 +154,7 @@ const paymentPage: PageRenderer = ({ parts, id, query }) => {
       <Timeline steps={steps} payment={payment} parts={parts} />
       <div class="columns">
         <FactsBox id="facts" label="Payment" rows={factsOf(parts, payment, merchant.name)} />
-        <CopyAsTest parts={parts} payment={payment} />
+        {tests.length > 0 && <CopyAsTest tests={tests} ipnUrl={payment.ipnUrl} />}
       </div>
     </>
   );
@@ -303,36 +291,6 @@ function Address({ url, mapped }: { url: string; mapped: string | null | undefin
         </>
       )}
     </>
-  );
-}
-
-const RUNNERS = [
-  ['Vitest', 'payment.test.mjs', vitestText],
-  ['Playwright', 'payment.spec.mjs', playwrightText],
-  ['PHPUnit', 'PaymentTest.php', phpunitText],
-] as const;
-
-function CopyAsTest({ parts, payment }: { parts: AppParts; payment: Payment }) {
-  const story = testStoryOf(payment, parts);
-  return (
-    <Section id="test" title="Copy as test">
-      <p class="soft">
-        Creates this payment on a fresh emulator, settles it the same way, and expects the same responses from
-        your receiver at <code>{payment.ipnUrl}</code>.
-      </p>
-      {RUNNERS.map(([runner, file, write]) => {
-        const id = `test-${runner.toLowerCase()}`;
-        return (
-          <FoldedCode
-            id={id}
-            title={`${runner} · ${file}`}
-            code={`${id}-text`}
-            text={write(story)}
-            what={`The test for ${runner}`}
-          />
-        );
-      })}
-    </Section>
   );
 }
 

@@ -1,0 +1,150 @@
+import { OBEYED_BY_TERMINALS } from '../../../contract/curl.ts';
+import { PAYMENT_OUTCOMES, type PaymentStatus } from '../../../contract/vocabulary.ts';
+import type { Payment } from '../../../domain/state.ts';
+import type { MerchantDialect } from '../../../wire/dialect.ts';
+import { FoldedCode, Section } from './blocks.tsx';
+
+/** The outcomes that every helper of `init` has. */
+const OUTCOMES: Partial<Record<PaymentStatus, 'approve' | 'cancel' | 'fail'>> = {
+  succeeded: 'approve',
+  canceled: 'cancel',
+  failed: 'fail',
+};
+
+/**
+ * A payment as a test in each language: it initiates and settles the same payment, and checks the redirect and the IPN.
+ * A payment that is pending or expired has none.
+ */
+export function testsOf(payment: Payment, dialect: MerchantDialect) {
+  const outcome = OUTCOMES[payment.status];
+  if (outcome === undefined) return [];
+  const { status, mode } = payment;
+  const values = dialect.initiateFields.map((name) => [name, payment[name as keyof Payment]] as const);
+  const fields = Object.fromEntries(values.flatMap(([name, value]) => (value ? [[name, `${value}`]] : [])));
+  const { form = {} } = dialect.initiate(mode, fields);
+  const name = `payment ${payment.identifier}: ${status}`;
+  const redirect = payment[PAYMENT_OUTCOMES[outcome].redirect];
+  const isIpnSent = status === 'succeeded';
+  return [
+    {
+      runner: 'Vitest',
+      file: 'payment.test.mjs',
+      text: `import { startGatewaySim } from "gateway-sim";
+import { afterAll, beforeAll, expect, test } from "vitest"; // not in Jest
+
+// Your receiver must be running with these keys. \`npx gateway-sim keys env\` prints them.
+const { GATEWAY_SIM_PUBLIC_KEY: publicKey, GATEWAY_SIM_SECRET_KEY: secretKey } = process.env;
+let sim;
+beforeAll(async () => {
+  sim = await startGatewaySim({ publicKey, secretKey });
+});
+afterAll(() => sim?.stop());
+
+test(${literal(name)}, async () => {
+  const { id } = await sim.payments.create({
+${listed({ ...fields, mode }, (field, value) => `    ${field}: ${literal(value)},`)}
+  });
+  const settled = await sim.payments.${outcome}(id, { awaitDelivery: true });
+  expect(settled.redirectUrl).toBe(${literal(redirect)});
+${isIpnSent ? '  expect(settled.delivery.state).toBe("delivered");\n' : ''}});
+`,
+    },
+    {
+      runner: 'PHPUnit',
+      file: 'PaymentTest.php',
+      text: `<?php
+
+use PHPUnit\\Framework\\TestCase;
+
+require_once __DIR__ . '/GatewaySim.php'; // written by: npx gateway-sim init --php
+
+final class PaymentTest extends TestCase
+{
+    // Your receiver must be running with the keys that \`npx gateway-sim keys env\` prints.
+    public function testPayment(): void
+    {
+        $sim = GatewaySim::start();
+        $order = $sim->initiate([
+${listed(form, (field, value) => `            '${field}' => ${phpLiteral(value)},`)}
+        ]);
+        $settled = $sim->${outcome}($order['id']);
+        $this->assertSame(${phpLiteral(redirect)}, $settled['redirectUrl']);
+${isIpnSent ? "        $this->assertSame('delivered', $settled['delivery']['state']);\n" : ''}    }
+}
+`,
+    },
+    {
+      runner: 'pytest',
+      file: 'test_payment.py',
+      text: `from gateway_sim import gateway_sim  # written by: npx gateway-sim init --python
+
+
+# Your receiver must be running with the keys that \`npx gateway-sim keys env\` prints.
+def test_payment(gateway_sim):
+    order = gateway_sim.initiate({
+${listed(form, (field, value) => `        "${field}": ${literal(value)},`)}
+    })
+    settled = gateway_sim.${outcome}(order["id"])
+    assert settled["redirectUrl"] == ${literal(redirect)}
+${isIpnSent ? '    assert settled["delivery"]["state"] == "delivered"\n' : ''}`,
+    },
+  ];
+}
+
+function listed(
+  fields: Readonly<Record<string, string>>,
+  write: (name: string, value: string) => string,
+): string {
+  return Object.entries(fields)
+    .map(([name, value]) => write(name, value))
+    .join('\n');
+}
+
+/*
+ * Values of a payment may contain any text. In the source of a test they must not become code, and control characters
+ * must be visible.
+ */
+
+/** A string as source of JavaScript and of Python. */
+function literal(value: string): string {
+  return JSON.stringify(value).replace(OBEYED_BY_TERMINALS, (character) => `\\u${hex(character)}`);
+}
+
+/** A string as PHP source: in single quotes, or in double quotes if it needs escapes. */
+function phpLiteral(value: string): string {
+  if (value.search(/[\n\t]/) < 0 && value.search(OBEYED_BY_TERMINALS) < 0) {
+    return `'${value.replace(/[\\']/g, '\\$&')}'`;
+  }
+  const written = value
+    .replace(/[\\"$]/g, '\\$&')
+    .replaceAll('\n', '\\n')
+    .replaceAll('\t', '\\t')
+    .replace(OBEYED_BY_TERMINALS, (character) => `\\u{${hex(character)}}`);
+  return `"${written}"`;
+}
+
+const hex = (character: string) => character.charCodeAt(0).toString(16).padStart(4, '0');
+
+/** Shows the tests of a payment, ready to copy. */
+export function CopyAsTest({ tests, ipnUrl }: { tests: ReturnType<typeof testsOf>; ipnUrl: string }) {
+  return (
+    <Section id="test" title="Copy as test">
+      <p class="soft">
+        Initiates this payment again, settles it the same way, and expects the same redirect. If it is paid,
+        your receiver at <code>{ipnUrl}</code> must accept its IPN.
+      </p>
+      {tests.map(({ runner, file, text }) => {
+        const id = `test-${runner.toLowerCase()}`;
+        return (
+          <FoldedCode
+            id={id}
+            title={`${runner} · ${file}`}
+            code={`${id}-text`}
+            text={text}
+            what={`The test for ${runner}`}
+          />
+        );
+      })}
+    </Section>
+  );
+}
