@@ -15,7 +15,7 @@ interface Lane {
 
 /** Files that open sockets, kill processes, or fill disks. */
 const OUTSIDE_THE_PROCESS = [
-  'test/delivery/{clock,courier,poster,receiver-trust,sender}.test.ts',
+  'test/delivery/{clock,courier,curl,poster,receiver-trust,sender}.test.ts',
   'test/store/{durability,folder,lock}.test.ts',
   'test/package.test.ts',
 ];

@@ -1,4 +1,5 @@
 import { isReportable } from '../contract/audit.ts';
+import { shownHeaders } from '../contract/credentials.ts';
 import type { Attempt, Delivery } from '../contract/delivery.ts';
 import { outcomeOf } from '../contract/describe-delivery.ts';
 import { command, type Hint, hint, renderHint } from '../contract/error.ts';
@@ -102,7 +103,7 @@ export function attemptText(attempt: Attempt): string {
       .map((line) => `  ${mark} ${line}`);
   return [
     `Attempt ${number} at ${startedAt}, ${durationMs} ms`,
-    ...side('>', `POST ${url}`, attempt.requestHeaders, attempt.requestBody),
+    ...side('>', `POST ${url}`, shownHeaders(attempt.requestHeaders), attempt.requestBody),
     ...(responseStatus === null
       ? []
       : side('<', `HTTP ${responseStatus}`, attempt.responseHeaders, attempt.responseBody)),

@@ -1,4 +1,5 @@
 import { STATUS_CODES } from 'node:http';
+import { hidePasswords, shownHeaders } from '../contract/credentials.ts';
 import type { Attempt, Delivery } from '../contract/delivery.ts';
 
 /**
@@ -26,9 +27,9 @@ function entry(id: string, attempt: Attempt) {
     time: durationMs,
     request: {
       method: 'POST',
-      url,
+      url: hidePasswords(url),
       ...common,
-      headers: named(requestHeaders),
+      headers: named(shownHeaders(requestHeaders)),
       queryString: named(URL.canParse(url) ? new URL(url).searchParams : []),
       postData: { mimeType: header(requestHeaders, 'content-type'), params: [], text: requestBody },
       headersSize: -1,

@@ -1,6 +1,7 @@
 import { relative, resolve } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { Chalk, type ChalkInstance } from 'chalk';
+import { hidePasswords } from '../contract/credentials.ts';
 import { OBEYED_BY_TERMINALS, shellWord } from '../contract/curl.ts';
 import {
   type CommandHint,
@@ -164,7 +165,7 @@ export class Output {
 
   /** Prints the result of a command. @returns the exit code */
   show({ json, text, notices = [], failure, failureCode = 'check_failed' }: CommandResult): number {
-    this.line(this.json ? JSON.stringify(json) : text);
+    this.line(this.json ? JSON.stringify(json) : hidePasswords(text));
     for (const notice of notices) this.notice(notice);
     if (failure === undefined) return 0;
     this.notice(`gateway-sim: ${failure}`);
@@ -181,7 +182,7 @@ export class Output {
   }
 
   notice(text: string | Hint): void {
-    write(this.#io.stderr, `${escaped(this.render(text))}\n`);
+    write(this.#io.stderr, `${escaped(hidePasswords(this.render(text)))}\n`);
   }
 
   /** Prints an error and its hint, without a stack trace; with --json also as a document. @returns its exit code */

@@ -1,3 +1,4 @@
+import { hidePasswords } from '../contract/credentials.ts';
 import type { StoredAttempt } from '../contract/delivery.ts';
 import { attemptView, noteOf } from '../contract/describe-delivery.ts';
 import type { SimEvent } from '../contract/event.ts';
@@ -47,7 +48,7 @@ export function storedEvents(snapshot: Snapshot): SimEvent[] {
   const mask = textMask(merchants.map(({ secretKey }) => secretKey));
   return events
     .sort((one, other) => Date.parse(one.at) - Date.parse(other.at))
-    .map((event, index) => maskedIn({ seq: index + 1, ...event }, mask));
+    .map((event, index) => maskedIn({ seq: index + 1, ...event }, (text) => hidePasswords(mask(text))));
 }
 
 function paymentEvents(stored: Records['payments'], parts: VerdictParts): Unnumbered[] {

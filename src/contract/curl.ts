@@ -1,3 +1,4 @@
+import { hidePasswords, shownHeader } from './credentials.ts';
 import type { Attempt, Delivery } from './delivery.ts';
 
 interface PostedDelivery extends Pick<Delivery, 'url' | 'contentType' | 'body'> {
@@ -32,11 +33,11 @@ export function curlRequest({ method, url, headers, body }: CurlRequest): string
   const isPiped = body !== undefined && body.search(OBEYED_BY_TERMINALS) >= 0;
   const parts = [
     // Brackets and braces are part of the address here, not a pattern.
-    `curl ${/[[\]{}]/.test(url) ? '--globoff ' : ''}${quoted(url)}`,
+    `curl ${/[[\]{}]/.test(url) ? '--globoff ' : ''}${quoted(hidePasswords(url))}`,
     ...(method === undefined ? [] : [method === 'HEAD' ? '--head' : `-X ${method}`]),
     ...headers
       .filter(([name]) => !SET_BY_CURL.has(name.toLowerCase()))
-      .map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
+      .map(([name, value]) => `-H ${quoted(`${name}: ${shownHeader(name, value)}`)}`),
     // Not --data: it would read a file if the body begins with @.
     ...(body === undefined ? [] : [isPiped ? '--data-binary @-' : `--data-raw ${quoted(body)}`]),
   ];

@@ -40,7 +40,7 @@ const reason = field(
   'For `egress`. `emulator`: the emulator itself; `metadata`: the metadata service of a cloud; `public`: neither loopback nor private; `unresolved`: a public name that was not resolved; `no_address`: the name has no address.',
 );
 const limitMs = field(count, 'For `timed_out`: the time limit, in milliseconds.');
-const message = field(text, 'For `tls`, `malformed` and `other`: the system error.');
+const message = field(text, 'For `tls`, `malformed`, `invalid` and `other`: the system error.');
 
 const plain = <Code extends string>(code: Code) => z.object({ code: z.literal(code) });
 
@@ -68,6 +68,7 @@ export const AttemptFailure = named(
     plain('connection_reset'),
     plain('name_not_found'),
     plain('no_route'),
+    plain('http2_only'),
     plain('expects_http'),
     plain('expects_https'),
     plain('certificate'),
@@ -88,6 +89,32 @@ export const AttemptFailure = named(
   ]),
 );
 export type AttemptFailure = z.output<typeof AttemptFailure>;
+/** What is malformed in a response that curl, the real sender, still reads (observed with curl 7.88). */
+export const ResponseFlaw = named(
+  {
+    name: 'ResponseFlaw',
+    description:
+      'What is malformed in a response that counts as received, because curl, the real sender, reads it.',
+    fields: {
+      code: field(
+        text,
+        '`both_lengths`: Content-Length and Transfer-Encoding; `repeated_length`: Content-Length twice; `incomplete`: it ended too early; `too_long`: longer than its Content-Length; `not_modified`: status 304; `invalid`: not valid HTTP.',
+      ),
+      message,
+    },
+    io: 'output',
+  },
+  z.discriminatedUnion('code', [
+    plain('both_lengths'),
+    plain('repeated_length'),
+    plain('incomplete'),
+    plain('too_long'),
+    plain('not_modified'),
+    z.object({ code: z.literal('invalid'), message: message.schema }),
+  ]),
+);
+export type ResponseFlaw = z.output<typeof ResponseFlaw>;
+
 export type EgressFailure = Extract<AttemptFailure, { code: 'egress' }>;
 
 /** The field for every record with the identifier of a payment. */
@@ -114,6 +141,7 @@ const attemptFields = {
     'The first 64 KiB of the response (1 KiB once 64 MiB of responses are stored); null if none.',
   ),
   failure: field(z.nullable(AttemptFailure), 'Why it failed; null when the receiver answered 2xx in time.'),
+  flaw: field(z.optional(ResponseFlaw), 'What is malformed in the response; omitted if nothing is.'),
   fault: field(z.nullable(AppliedFault), 'The fault rule that acted on it; null if none.'),
 };
 

@@ -1,6 +1,13 @@
 import { describeEffects, statusOfFault } from './active-fault.ts';
 // Types only: otherwise every command would load its schemas.
-import type { Attempt, AttemptFailure, EgressFailure, StoredAttempt, StoredDelivery } from './delivery.ts';
+import type {
+  Attempt,
+  AttemptFailure,
+  EgressFailure,
+  ResponseFlaw,
+  StoredAttempt,
+  StoredDelivery,
+} from './delivery.ts';
 import type { FaultRule } from './fault.ts';
 import { describeTamperings } from './tampering.ts';
 
@@ -37,6 +44,8 @@ export function describeFailure(failure: AttemptFailure, attempt: AttemptSides, 
       return `the name ${hostname} cannot be resolved`;
     case 'no_route':
       return `no route to ${host}`;
+    case 'http2_only':
+      return `${host} accepts only HTTP/2, and gateway-sim speaks HTTP/1.1. The real sender, curl, would get through`;
     case 'expects_http':
       return `${host} uses plain http: use an address that begins with http://`;
     case 'expects_https':
@@ -58,6 +67,24 @@ export function describeFailure(failure: AttemptFailure, attempt: AttemptSides, 
     case 'malformed':
     case 'other':
       return failure.message;
+  }
+}
+
+/** What is malformed in a response, after "the response is malformed: ". */
+export function describeFlaw(flaw: ResponseFlaw): string {
+  switch (flaw.code) {
+    case 'both_lengths':
+      return 'it has both Content-Length and Transfer-Encoding';
+    case 'repeated_length':
+      return 'it has more than one Content-Length';
+    case 'incomplete':
+      return 'it ended before its end';
+    case 'too_long':
+      return 'it is longer than its Content-Length';
+    case 'not_modified':
+      return '304 answers a conditional GET, and an IPN is a POST';
+    case 'invalid':
+      return `it is not valid HTTP (${flaw.message})`;
   }
 }
 
@@ -120,6 +147,7 @@ const BRIEF: Readonly<Record<Exclude<AttemptFailure['code'], 'answered' | 'fault
   connection_reset: 'connection closed without a response',
   name_not_found: 'name not found',
   no_route: 'no route',
+  http2_only: 'accepts only HTTP/2',
   expects_http: 'expects http',
   expects_https: 'expects https',
   certificate: 'certificate not trusted',
@@ -136,6 +164,8 @@ const FIX_HOST = 'Correct the host of ipn_url, or send all IPNs to your receiver
 const FIX_SCHEME = 'Correct the scheme of ipn_url.';
 const FIX_CERTIFICATE = 'Correct the certificate, or use http:// on your own machine.';
 const FIX_CRASH = 'Check the log of your receiver: it failed before it responded.';
+/** The fix for a receiver that the real sender reaches and this one does not. */
+export const FIX_HTTP2 = 'Enable HTTP/1.1 in your receiver too, at least on your machine.';
 const START = 'Start your receiver at this address.';
 
 /** The fix for each failure, except those whose fix depends on the address. */
@@ -146,6 +176,7 @@ export const FIXES: Readonly<Record<Exclude<AttemptFailure['code'], 'egress'>, s
   malformed: FIX_CRASH,
   name_not_found: FIX_HOST,
   no_route: FIX_HOST,
+  http2_only: FIX_HTTP2,
   expects_http: FIX_SCHEME,
   expects_https: FIX_SCHEME,
   address: 'Use an address that begins with http:// or https://.',

@@ -222,23 +222,43 @@ export class Courier {
     const { url, original, named } = this.#target(delivery);
     const { host, hostname: name } = addressOf(named);
     const body = fault ? faultyBody(delivery, fault, context().ipn) : delivery.body;
+    const authorization = basicAuth(url);
+    // In the order of curl, then our own.
     const headers: [string, string][] = [
       ['Host', host],
-      ['Content-Type', delivery.contentType],
-      ['Content-Length', String(Buffer.byteLength(body))],
+      ...(authorization === undefined ? [] : [['Authorization', authorization] satisfies [string, string]]),
       ['User-Agent', `gateway-sim/${VERSION}`],
+      ['Accept', '*/*'],
+      ['Content-Length', String(Buffer.byteLength(body))],
+      ['Content-Type', delivery.contentType],
       ['X-Gateway-Sim', '1'],
       ['X-Gateway-Sim-Delivery', delivery.id],
       ['X-Gateway-Sim-Attempt', String(number)],
     ];
     if (original !== null) headers.push(['X-Gateway-Sim-Original-Url', asHeader(original)]);
-    headers.push(['Connection', 'keep-alive']);
     // A rule that only postponed the IPN has no effect on its content.
     const effects = fault && describeEffects(fault);
     if (effects) headers.push(['X-Gateway-Sim-Fault', effects]);
     const request = { url, name, headers, body, timeoutMs, signal };
     const report = await (fault ? postUnder(fault, faults, poster, request) : poster.post(request));
     return { ...report, startedAt };
+  }
+}
+
+/** The credentials in an address, as curl sends them (observed with curl 7.88); undefined if it has none. */
+function basicAuth(url: string): string | undefined {
+  if (!URL.canParse(url)) return undefined;
+  const { username, password } = new URL(url);
+  if (username === '' && password === '') return undefined;
+  const credentials = `${percentDecoded(username)}:${percentDecoded(password)}`;
+  return `Basic ${Buffer.from(credentials).toString('base64')}`;
+}
+
+function percentDecoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
   }
 }
 

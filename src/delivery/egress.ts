@@ -29,6 +29,11 @@ const METADATA = lazyList(
 /** Names that are local by convention, without a lookup. */
 const LOCAL_NAME = /^[^.]+$|\.(localhost|local|internal|lan|test|home\.arpa)$/;
 
+const LOCALHOST: LookupAddress[] = [
+  { address: '127.0.0.1', family: 4 },
+  { address: '::1', family: 6 },
+];
+
 const MAX_CACHED = 1_000;
 
 /** The lists that an address is on. */
@@ -129,8 +134,7 @@ export class Egress {
    */
   lookup(port: number, { localOnly = false } = {}): LookupFunction {
     return (hostname, options, callback) => {
-      lookup(hostname, { ...options, all: true }, (error, addresses) => {
-        if (error) return callback(error, '');
+      const decide = (addresses: LookupAddress[]) => {
         const failures = addresses.map(({ address }) =>
           this.#addressProblem(hostname, address, port, localOnly),
         );
@@ -138,9 +142,14 @@ export class Egress {
         const [first] = allowed;
         const none = { code: 'egress', reason: 'no_address', host: hostname, address: null, port } as const;
         if (!first) return callback(new EgressError(failures[0] ?? none), '');
-        if (options.all) (callback as (error: null, addresses: LookupAddress[]) => void)(null, allowed);
+        if (options.all) callback(null, allowed);
         else callback(null, first.address, first.family);
-      });
+      };
+      // RFC 6761, section 6.3: names below localhost are loopback, whatever a resolver says.
+      if (/\.localhost\.?$/i.test(hostname)) return decide(LOCALHOST);
+      lookup(hostname, { ...options, all: true }, (error, addresses) =>
+        error ? callback(error, '') : decide(addresses),
+      );
     };
   }
 

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import * as http from 'node:http';
 import { isIP } from 'node:net';
-import type { AttemptFailure } from '../contract/delivery.ts';
+import type { AttemptFailure, ResponseFlaw } from '../contract/delivery.ts';
 import type { AttemptReport } from '../domain/delivery.ts';
 import { type Egress, EgressError, endpointOf } from './egress.ts';
+import { readLeniently } from './lenient-response.ts';
 import {
   failureOf,
   failureOfStatus,
@@ -34,7 +35,7 @@ export interface PostRequest extends Pick<Outgoing, 'url' | 'headers'> {
 /** @param response null when there was none */
 export function reportOf(
   { url, headers, body: requestBody }: PostRequest,
-  response: { status: number; headers: [string, string][]; body?: Buffer } | null,
+  response: { status: number; headers: [string, string][]; body?: Buffer; flaw?: ResponseFlaw } | null,
   failure: AttemptFailure | null,
   durationMs = 0,
 ): AttemptReport {
@@ -47,6 +48,7 @@ export function reportOf(
     responseHeaders: response?.headers ?? [],
     responseBody: response?.body?.toString('utf8') ?? null,
     failure,
+    ...(response?.flaw && { flaw: response.flaw }),
     fault: null,
   };
 }
@@ -59,11 +61,13 @@ export interface ReceiverTrust {
   insecure?: boolean;
 }
 
-/** Sends IPNs over keep-alive connections. Returns every failure as a result and never throws. */
+/**
+ * Sends IPNs as PHP's curl does, each over its own connection. Returns every failure as a result and never throws.
+ */
 export class Poster {
   readonly #egress: Egress;
   #keptBytes = 0;
-  readonly #agent = new http.Agent({ keepAlive: true });
+  readonly #agent = new http.Agent();
   readonly #trust: ReceiverTrust;
   #secured: ReturnType<typeof secureAgents> | undefined;
 
@@ -75,21 +79,30 @@ export class Poster {
   /** Makes one attempt. Always resolves, no later than the request's timeout. */
   async post(request: PostRequest): Promise<AttemptReport> {
     const started = performance.now();
-    let response: HttpResponse | null = null;
+    let response: (HttpResponse & { flaw?: ResponseFlaw }) | null = null;
     let failure: AttemptFailure | null;
+    const bytes: Buffer[] = [];
+    let received = 0;
+    const onBytes = (chunk: Buffer) => {
+      if (received < KEPT_BODY_BYTES) bytes.push(chunk);
+      received += chunk.length;
+    };
     try {
-      response = await this.#send(request);
+      response = await this.#send({ ...request, onBytes });
+      if (response.status === 304) response.flaw = { code: 'not_modified' };
       failure = failureOfStatus(response.status);
     } catch (error) {
       failure = failureOf(error, request.url);
+      response = readLeniently(Buffer.concat(bytes), error, failure) ?? null;
+      if (response) failure = failureOfStatus(response.status);
     }
     const durationMs = Math.round((performance.now() - started) * 10) / 10;
     return reportOf(request, response, failure, durationMs);
   }
 
-  async #send(request: PostRequest): Promise<HttpResponse> {
+  async #send(request: PostRequest & Pick<Outgoing, 'onBytes'>): Promise<HttpResponse> {
     const url = new URL(request.url);
-    const post = { ...request, method: 'POST', guard: this.#egress };
+    const post = { ...request, method: 'POST', guard: this.#egress, asCurl: true };
     const response = await (url.protocol === 'https:'
       ? this.#sendSecured(post, url, request.name)
       : this.#sendBy(this.#agent, post, url));
@@ -118,7 +131,7 @@ export class Poster {
     return this.#sendBy(checking, post, url);
   }
 
-  /** Closes the keep-alive connections. */
+  /** Closes the connections. */
   close(): void {
     this.#agent.destroy();
     void this.#secured?.then(({ checking, insecure }) => {
@@ -140,8 +153,8 @@ async function secureAgents({ ca, insecure = false }: ReceiverTrust) {
       ? undefined
       : tls.createSecureContext({ ca: [...tls.rootCertificates, ...extraCertificates(), ca] });
   return {
-    checking: new https.Agent({ keepAlive: true, ...(context && { secureContext: context }) }),
-    insecure: insecure ? new https.Agent({ keepAlive: true, rejectUnauthorized: false }) : undefined,
+    checking: new https.Agent(context && { secureContext: context }),
+    insecure: insecure ? new https.Agent({ rejectUnauthorized: false }) : undefined,
   };
 }
 

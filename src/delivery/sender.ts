@@ -28,6 +28,10 @@ export interface Outgoing {
   signal?: AbortSignal;
   /** Default: Node's global agent. `false`: a connection for this request only. */
   agent?: http.Agent | false;
+  /** Whether to send no Connection header and to close the connection, as PHP's curl does. */
+  asCurl?: boolean;
+  /** Receives the bytes of the response. */
+  onBytes?: (bytes: Buffer) => void;
   /** TLS options for an https address. */
   tls?: Pick<TlsOptions, 'servername' | 'checkServerIdentity'>;
 }
@@ -66,31 +70,32 @@ export async function send(outgoing: Outgoing, keepBytes: number, address?: URL)
  * @returns the response as soon as it begins. The caller must read or destroy its body.
  * @throws GatewayError `forbidden` from the guard, or `timed_out`; otherwise an error that `failureOf` describes
  */
-export function open(outgoing: Outgoing, address = new URL(outgoing.url)): Promise<http.IncomingMessage> {
-  return attempt(outgoing, address, performance.now(), false);
-}
-
-/** @param started when the timeout began, as `performance.now()`. A retry keeps it. */
-async function attempt(
+export async function open(
   outgoing: Outgoing,
-  address: URL,
-  started: number,
-  isRetry: boolean,
+  address = new URL(outgoing.url),
 ): Promise<http.IncomingMessage> {
-  const { method, body, guard, signal, agent, timeoutMs, idleMs } = outgoing;
+  const started = performance.now();
+  const { method, body, guard, signal, agent, timeoutMs, idleMs, asCurl, onBytes } = outgoing;
   signal?.throwIfAborted();
   const lookup = guard?.admit(address);
   // Load TLS only when needed.
   const client = address.protocol === 'https:' ? await import('node:https') : http;
   return new Promise((resolve, reject) => {
+    const headers = headersOf(outgoing, address);
     const request = client.request(address, {
       method,
-      headers: headersOf(outgoing, address),
+      // A list is sent as it is, with a Connection header. Single headers can do without one.
+      ...(asCurl ? { setHost: false, auth: null } : { headers: headers.flat() }),
       agent,
       lookup,
       timeout: idleMs,
       ...outgoing.tls,
     });
+    if (asCurl) {
+      for (const [name, value] of headers) request.setHeader(name, value);
+      request.removeHeader('Connection');
+    }
+    if (onBytes) request.on('socket', (socket) => socket.on('data', onBytes));
     const abort = () => request.destroy(signal?.reason);
     const giveUp = (limitMs: number) => request.destroy(new TimeoutError(address, limitMs));
     const left = timeoutMs && Math.max(started + timeoutMs - performance.now(), 0);
@@ -108,12 +113,10 @@ async function attempt(
       socket.destroy();
       begin(begun);
     });
-    request.on('error', (error: NodeJS.ErrnoException) => {
+    request.on('error', (error) => {
       // Passes the reason, such as a timeout, to the reader of the body.
       if (response) return void response.destroy(error);
-      // The server closed a keep-alive connection just as it was reused, which does not count as an attempt.
-      const isStale = request.reusedSocket && error.code === 'ECONNRESET' && !isRetry;
-      resolve(isStale ? attempt(outgoing, address, started, true) : Promise.reject(error));
+      reject(error);
     });
     request.on('close', () => {
       clearTimeout(timer);
@@ -126,9 +129,9 @@ async function attempt(
   });
 }
 
-function headersOf({ headers }: Outgoing, { host }: URL): string[] {
+function headersOf({ headers }: Outgoing, { host }: URL): Outgoing['headers'] {
   const hasHost = headers.some(([name]) => name.toLowerCase() === 'host');
-  return [...(hasHost ? [] : ['Host', host]), ...headers.flat()];
+  return hasHost ? headers : [['Host', host], ...headers];
 }
 
 class TimeoutError extends GatewayError {
@@ -207,7 +210,8 @@ export function headerPairs(raw: readonly string[]): [string, string][] {
 
 /** Why a response with this status does not count as received; null if it does. */
 export function failureOfStatus(status: number): AttemptFailure | null {
-  return status >= 200 && status < 300 ? null : { code: 'answered' };
+  // curl reads 304 as an answer without a body (observed with curl 7.88).
+  return (status >= 200 && status < 300) || status === 304 ? null : { code: 'answered' };
 }
 
 const BY_ERROR_CODE = {
@@ -231,8 +235,10 @@ export function failureOf(error: unknown, url: string): AttemptFailure {
   if (error instanceof TimeoutError) return { code: 'timed_out', limitMs: error.limitMs };
   const { code = '', message, name } = error as NodeJS.ErrnoException;
   if (name === 'AbortError') return { code: 'stopping' };
+  if (/NO_APPLICATION_PROTOCOL/.test(code)) return { code: 'http2_only' };
   if (code === 'EPROTO' || code.startsWith('ERR_SSL_')) return tlsFailure(message);
   if (isTlsAlert(error)) return { code: 'expects_https' };
+  if (isHttp2(error)) return { code: 'http2_only' };
   if (code.startsWith('HPE_')) return { code: 'malformed', message };
   if (Object.hasOwn(BY_ERROR_CODE, code)) {
     return { code: BY_ERROR_CODE[code as keyof typeof BY_ERROR_CODE] };
@@ -252,6 +258,12 @@ function tlsFailure(message: string): AttemptFailure {
 function isTlsAlert(error: unknown): boolean {
   const { rawPacket } = error as { rawPacket?: unknown };
   return Buffer.isBuffer(rawPacket) && rawPacket[0] === 0x15 && rawPacket[1] === 3;
+}
+
+/** Whether the response began with the SETTINGS frame of HTTP/2: its type, after a length of three bytes. */
+function isHttp2(error: unknown): boolean {
+  const { rawPacket } = error as { rawPacket?: unknown };
+  return Buffer.isBuffer(rawPacket) && rawPacket[0] === 0 && rawPacket[1] === 0 && rawPacket[3] === 4;
 }
 
 /** Checks whether a certificate is for a host. Node 22's own check does not support IPv6 addresses. */

@@ -1,3 +1,5 @@
+import { FIX_HTTP2 } from '../contract/describe-delivery.ts';
+
 /*
  * Explains the response of a receiver (chosen). Recognizes the status codes and error pages of common frameworks.
  */
@@ -98,7 +100,8 @@ function headline(body: string): string | undefined {
   return named ?? titleOf(body) ?? (body.trim().startsWith('{') ? ownWords(body) : undefined);
 }
 
-const POST_ROUTE = 'Use a route that accepts POST as ipn_url.';
+const POST_ROUTE =
+  'Use a route that accepts POST as ipn_url. If your shop waits for the customer to return instead, visit success_url: pay --approve --visit.';
 const NO_CSRF = 'Exempt the route of ipn_url from CSRF protection: the signature protects it.';
 const NO_LOGIN = 'Make the route of ipn_url accessible without a login or a session.';
 
@@ -127,7 +130,7 @@ const BY_STATUS: Readonly<Record<number, AnswerProblem>> = {
   },
   415: {
     cause: 'Your receiver does not support this content type (415).',
-    fix: 'Accept application/x-www-form-urlencoded, or make the emulator send JSON (--ipn-format json).',
+    fix: 'Accept application/x-www-form-urlencoded, as real IPNs have it. For a receiver that you cannot change, start with --ipn-format json.',
   },
   429: {
     cause: 'Your receiver is rate-limiting requests (429).',
@@ -141,14 +144,22 @@ const BY_STATUS: Readonly<Record<number, AnswerProblem>> = {
 /** Why a response is a problem; undefined if it is not, or if the status alone explains it. */
 export function answerProblem({ status, headers, body }: ReceiverAnswer): AnswerProblem | undefined {
   if (status === null) return undefined;
-  if (status >= 300 && status < 400) return redirectProblem(headers);
+  if (status >= 300 && status < 400 && status !== 304) return redirectProblem(headers);
+  // Node's answer to a client without HTTP/2.
+  if (/Missing ALPN Protocol/i.test(body)) {
+    return {
+      cause: `Your receiver accepts only HTTP/2 (${status}), and gateway-sim speaks HTTP/1.1. The real sender, curl, would get through.`,
+      headline: 'Your receiver accepts only HTTP/2.',
+      fix: FIX_HTTP2,
+    };
+  }
   const fault = errorPage(body);
   if (status < 300) {
     if (fault === undefined) return loginPage(status, body) ?? phpWarning(status, body);
     return {
       cause: `Your receiver answered ${status}, but its body contains an error: ${fault}`,
       headline: `Your receiver answered ${status}, but with an error.`,
-      fix: 'Fix the error. Until then answer 500, so that the gateway retries.',
+      fix: 'Fix the error, and answer 500 when your code fails. Then resend the IPN.',
     };
   }
   // Code that checks the signature runs after any login check.

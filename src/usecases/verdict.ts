@@ -1,8 +1,9 @@
 import { describeEffects } from '../contract/active-fault.ts';
-import type { AttemptUnderWay } from '../contract/delivery.ts';
+import type { AttemptUnderWay, ResponseFlaw } from '../contract/delivery.ts';
 import {
   describeBriefly,
   describeEgress,
+  describeFlaw,
   errorOf,
   FIXES,
   fixOfFailure,
@@ -338,6 +339,7 @@ function verdictOnGenuine(
   const words = ownWords(body);
   const saying = words === undefined ? '' : `: “${words}”`;
   if (error === null) {
+    if (attempt.flaw && !isRejected) return malformedAnswer(status, attempt.flaw);
     return isRejected
       ? makeVerdict(
           'bad',
@@ -362,6 +364,15 @@ function verdictOnGenuine(
         ? `Your receiver rejected the IPN (${status}).`
         : `Your receiver answered ${status}.`;
   return { ...makeVerdict('bad', `${cause}.`, fixOf(attempt, state), headline), to: otherScheme(attempt) };
+}
+
+function malformedAnswer(status: number | null, flaw: ResponseFlaw): FullVerdict {
+  return makeVerdict(
+    'warning',
+    `Delivered: your receiver answered ${status}, but the response is malformed: ${describeFlaw(flaw)}. The real sender, curl, reads it; other clients do not.`,
+    'Correct the response of your receiver, or the server in front of it.',
+    `Delivered, but the response (${status}) is malformed.`,
+  );
 }
 
 function verdictOnSignature(

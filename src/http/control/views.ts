@@ -1,6 +1,7 @@
 import { type ActiveFault, describeFault, isSpent } from '../../contract/active-fault.ts';
 import { type Card, maskedCardNumber } from '../../contract/card.ts';
 import type { Clock } from '../../contract/clock.ts';
+import { hidePasswords, shownHeader, shownHeaders } from '../../contract/credentials.ts';
 import type { Delivery } from '../../contract/delivery.ts';
 import { attemptView, noteOf } from '../../contract/describe-delivery.ts';
 import type { RecordedRequest, SimEvent } from '../../contract/event.ts';
@@ -11,6 +12,7 @@ import { timestamp } from '../../contract/time.ts';
 import type { ReadonlyCollection } from '../../domain/collection.ts';
 import type * as stored from '../../domain/state.ts';
 import type { ClockReading } from '../../system/clock.ts';
+import { maskedIn } from '../../system/secret.ts';
 import type * as happened from '../../usecases/event-log.ts';
 import type { Settled as SettledPayment } from '../../usecases/payments.ts';
 import { verdictView } from '../../usecases/verdict.ts';
@@ -121,9 +123,9 @@ export function clockView({ now, frozen, ahead, nextDue }: ClockReading): Clock 
   };
 }
 
-/** An event of the control API, with secrets masked. */
+/** An event of the control API, with secrets masked, and the passwords in addresses. */
 export function simEventView(event: happened.SimEvent, parts: AppParts): SimEvent {
-  return parts.mask(openEventView(event, parts));
+  return maskedIn(parts.mask(openEventView(event, parts)), hidePasswords);
 }
 
 function openEventView(event: happened.SimEvent, parts: AppParts): SimEvent {
@@ -140,7 +142,11 @@ function openEventView(event: happened.SimEvent, parts: AppParts): SimEvent {
     }
     case 'delivery': {
       const delivery = deliveryView(event.delivery, parts, event.underWay);
-      return { seq, at, type: 'delivery', step: event.step, delivery };
+      const attempts = delivery.attempts.map((attempt) => ({
+        ...attempt,
+        requestHeaders: shownHeaders(attempt.requestHeaders),
+      }));
+      return { seq, at, type: 'delivery', step: event.step, delivery: { ...delivery, attempts } };
     }
     case 'message':
       return { seq, at, type: 'message', message: inboxMessage(event.message) };
@@ -151,14 +157,11 @@ function openEventView(event: happened.SimEvent, parts: AppParts): SimEvent {
   }
 }
 
-/** Headers that are masked whole: they may encode a secret in any way. */
-const CREDENTIALS = new Set(['authorization', 'proxy-authorization', 'cookie']);
-
 /** Masks credentials in headers, card numbers and card codes. `mask` masks the secret keys. */
 function requestView(request: RecordedRequest, { dialect }: AppParts): RecordedRequest {
   const headers = Object.entries(request.requestHeaders).map(([name, value]) => [
     name,
-    CREDENTIALS.has(name) ? '…' : value,
+    shownHeader(name, value),
   ]);
   const responseBody = request.responseBody && dialect.maskCards(request.responseBody);
   return { ...request, responseBody, requestHeaders: Object.fromEntries(headers) };
@@ -166,5 +169,5 @@ function requestView(request: RecordedRequest, { dialect }: AppParts): RecordedR
 
 /** A recorded request with all secrets masked. */
 export function maskedRequest(request: RecordedRequest, parts: AppParts): RecordedRequest {
-  return parts.mask(requestView(request, parts));
+  return maskedIn(parts.mask(requestView(request, parts)), hidePasswords);
 }

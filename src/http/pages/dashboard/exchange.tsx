@@ -1,4 +1,5 @@
 import type { Child } from 'hono/jsx';
+import { shownHeaders } from '../../../contract/credentials.ts';
 import { quoted, shellWord } from '../../../contract/curl.ts';
 import { withPaymentDefaults } from '../../../contract/defaults.ts';
 import { errorOf } from '../../../contract/describe-delivery.ts';
@@ -123,7 +124,7 @@ export function recordedSides(recorded: RecordedRequest): { request: Side; respo
 export function attemptSides(attempt: Omit<Attempt, 'deliveryId'>): Sides {
   const { url, requestHeaders, requestBody, responseStatus, responseHeaders, responseBody } = attempt;
   return {
-    request: { line: `POST ${url}`, headers: requestHeaders, body: requestBody },
+    request: { line: `POST ${url}`, headers: shownHeaders(requestHeaders), body: requestBody },
     response:
       responseStatus === null
         ? (errorOf(attempt) ?? 'no response')

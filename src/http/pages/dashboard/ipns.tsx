@@ -1,3 +1,4 @@
+import { hidePasswords } from '../../../contract/credentials.ts';
 import { remarksOn } from '../../../contract/describe-delivery.ts';
 import { command, GatewayError } from '../../../contract/error.ts';
 import { requireTamperings, TAMPERINGS } from '../../../contract/tampering.ts';
@@ -265,7 +266,9 @@ export const IPN_PAGES: NounPages = {
   },
   forms: {
     [`${IPN}/resend`]: async ({ ipns }, { to, from }, id) => {
-      const sent = await ipns.resend(id, to || undefined);
+      const { url } = ipns.require(id);
+      // The page shows the address without its password.
+      const sent = await ipns.resend(id, to === hidePasswords(url) ? url : to || undefined);
       const page = recordPath('ipns', sent.id);
       const back = ownPage(from, page);
       const [path] = back.split('?', 1);

@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { Hono } from 'hono';
 import { accepts } from 'hono/accepts';
+import { hidePasswords } from '../../../contract/credentials.ts';
 import { readTextFields } from '../../body.ts';
 import { serviceCaller } from '../../call-service.ts';
 import { type App, type AppContext, type AppParts, basePath } from '../../environment.ts';
@@ -62,7 +63,7 @@ export function dashboard(app: App, parts: AppParts): App {
     c.status(status);
     // Not compressed: if another site can put text on the page, the compressed size reveals the key (BREACH).
     if (SHOW_KEYS.has(shown.path)) return c.html(html);
-    return compressed(c, parts.mask(html), 'text/html');
+    return compressed(c, hidePasswords(parts.mask(html)), 'text/html');
   };
   /** Shows the page with the error on top. Internal errors go to the log. */
   const refuse = (c: AppContext, page: PageRenderer, thrown: unknown, form?: Omit<Refusal, 'error'>) => {
@@ -108,7 +109,7 @@ export function dashboard(app: App, parts: AppParts): App {
     const { htmlReport } = await import('../../../audit/reports.ts');
     const html = htmlReport({ ...last, orders: last.orders }, last.options.ipnUrl, new Date(last.endedAt));
     c.header('Content-Disposition', 'attachment; filename="gateway-sim-audit.html"');
-    return c.html(parts.mask(html));
+    return c.html(hidePasswords(parts.mask(html)));
   });
   const asset = (name: string, type: string, text: string) =>
     pages.get(`${UI}/${name}`, (c) => {
