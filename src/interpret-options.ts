@@ -94,7 +94,7 @@ export function settingsOf(
     if (wait !== undefined && wait <= LONGEST_WAIT_MS) return wait;
     throw invalid('ipnSchedule', 'durations such as 1s,5s,30s, each at most 720h', text);
   });
-  const { ipnRetries = waits.length } = options;
+  const { ipnRetries } = options;
 
   return {
     choices,

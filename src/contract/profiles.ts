@@ -36,13 +36,12 @@ export const CHOICE_NAMES = namesOf(CHOICES);
 export type Choices = { readonly [Name in ChoiceName]: (typeof CHOICES)[Name]['values'][number] };
 
 /** Options of `start` for which a profile can set the default. */
-export const PROFILE_OPTIONS = ['loose', 'currency', 'amountFormat', 'ipnRetries', 'errorStatus'] as const;
+export const PROFILE_OPTIONS = ['loose', 'currency', 'amountFormat', 'errorStatus'] as const;
 
 export interface ProfileOptions {
   loose?: boolean;
   currency?: readonly string[];
   amountFormat?: string;
-  ipnRetries?: number;
   errorStatus?: string;
 }
 
@@ -88,12 +87,12 @@ export const PROFILES = {
   'older-server': {
     about: 'the older of the two server copies in use',
     choices: { ...SERVER, liveRefusal: 'message-list' },
-    options: { amountFormat: 'stored-live', ipnRetries: 0 },
+    options: { amountFormat: 'stored-live' },
   },
   'newer-server': {
     about: 'the newer of the two server copies in use',
     choices: { ...SERVER, siteLogo: 'optional', checkoutByPost: 'refused' },
-    options: { amountFormat: 'stored', ipnRetries: 0 },
+    options: { amountFormat: 'stored' },
   },
   observed: {
     about: 'what most published clients need',

@@ -121,6 +121,8 @@ export function resolveOptions(
     const value = isInFile ? readSecret(given, label, source.folder, source) : given;
     resolved[name] = value === undefined ? undefined : readValue(spec, value, label);
   }
+  if (!sourceOf('ipnRetries') && sourceOf('ipnSchedule'))
+    resolved['ipnRetries'] = (resolved['ipnSchedule'] as readonly unknown[]).length;
   // `--loose` overrides single choices, which override the profile.
   const choices: Choices = {
     ...profile.choices,

@@ -152,8 +152,8 @@ export const START_OPTIONS = {
   }),
   ipnRetries: integer(
     'number',
-    'maximum number of retries per IPN; after the end of the schedule, its last delay repeats (default: the whole schedule)',
-    { max: 100 },
+    'maximum number of retries per IPN; after the end of the schedule, its last delay repeats. The known servers send each IPN once. If only a schedule is set, all of it',
+    { max: 100, default: 0 },
   ),
   ipnTimeout: duration('duration', 'time limit for the response of a receiver', { default: '10s' }),
   ipnFormat: {

@@ -25,7 +25,7 @@ export function fidelityOf(profile: ProfileName): Fidelity {
 }
 
 /** Options that a profile may set, with their default values. */
-const DECIDING = { amountFormat: 'sent', ipnRetries: undefined, errorStatus: 'ok' } as const;
+const DECIDING = { amountFormat: 'sent', errorStatus: 'ok' } as const;
 
 /** The profile in force, with the choices that override it. */
 export type InForce = { profile: ProfileName; choices: Choices } & Deciding;

@@ -88,8 +88,16 @@ export function verdictOnDelivery(delivery: Delivery, parts: VerdictParts): Full
   const last = lastAttempt(delivery, parts);
   if (delivery.state === 'refused' || !last || (delivery.postponedBy && delivery.nextAttemptAt !== null))
     return notAttempted(delivery, last, parts);
-  return verdictOnAttempt(delivery, last, signerOf(delivery, parts), parts.dialect);
+  const verdict = verdictOnAttempt(delivery, last, signerOf(delivery, parts), parts.dialect);
+  const isGenuine =
+    verdictOnFault(delivery, last, parts.dialect) === undefined && !verdictOnForgery(delivery, parts);
+  if (!isGenuine || verdict.tone !== 'bad' || delivery.state === 'pending') return verdict;
+  return { ...verdict, cause: `${verdict.cause.replace(/[^.!?]$/, '$&.')} ${SENT_ONCE}` };
 }
+
+/** What it means that an IPN was not accepted (observed: ipn-not-retried). */
+const SENT_ONCE =
+  'Not accepted. Known servers send each IPN once: unless your code had already stored the payment, this order stays unpaid.';
 
 /** The merchant whose key signed a delivery; undefined if it no longer exists. */
 export const signerOf = ({ merchantId }: Delivery, { store }: VerdictParts): Merchant | undefined =>
