@@ -7,7 +7,7 @@ import { mountControl, mountProbes } from './control/route.ts';
 import { controlRoutes } from './control/routes.ts';
 import { type App, type AppContext, type AppEnvironment, type AppParts, basePath } from './environment.ts';
 import { asGatewayError, requestLine, statusOf, unknownRoute } from './errors.ts';
-import { isControl, proxiedGuard, siteGuard, tokenGuard } from './guard.ts';
+import { crossSiteGuard, hostGuard, isControl, proxiedGuard, siteGuard, tokenGuard } from './guard.ts';
 import { injectFaults } from './inject-faults.ts';
 import type { RequestListener } from './listener.ts';
 import { ICON_SVG } from './pages/layout.tsx';
@@ -57,6 +57,9 @@ export function createApp(parts: AppParts): App {
   app.use(recordRequests(parts));
   if (parts.runtime.options.proxy) app.use(proxiedGuard());
   app.use(injectFaults(parts));
+  const { cards, checkout } = parts.dialect.paths;
+  for (const path of [cards.list, ...Object.values(checkout)]) app.use(`${path}/*`, hostGuard(parts.runtime));
+  app.use(`${cards.list}/*`, crossSiteGuard(parts.runtime));
   mountInitiate(app, parts);
   mountCheckout(app, parts);
   mountCards(app, parts);

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import type { MiddlewareHandler } from 'hono';
 import { getCookie } from 'hono/cookie';
 import { bareHost, isLoopback } from '../contract/address.ts';
@@ -45,6 +46,37 @@ export function siteGuard(runtime: ServerRuntime): MiddlewareHandler<AppEnvironm
   };
 }
 
+/** Names that no public DNS has: a single label, or reserved for private use. */
+const PRIVATE_NAME = /^[^.]+$|\.(local|test|localhost|internal)$/;
+
+/**
+ * Guards the checkout and the cards: a page could otherwise read and change them through DNS rebinding, if its name
+ * resolves to this machine. Only names that a stranger could own are rejected, because shops call the service by many.
+ */
+export function hostGuard(runtime: ServerRuntime): MiddlewareHandler<AppEnvironment> {
+  const { options, settings } = runtime;
+  return async (c, next) => {
+    const name = bareHost(addressOf(c).hostname).replace(/\.$/, '');
+    const known = [new URL(runtime.baseUrl()).hostname, ...options.allowHost, ...settings.pages.hosts];
+    const isSafe = isIP(name) !== 0 || isLoopback(name) || PRIVATE_NAME.test(name);
+    if (!isSafe && !known.some((host) => bareHost(host) === name)) {
+      throw new GatewayError(
+        'forbidden',
+        `${c.req.path} is not served for the host name "${name}": if it is yours, start with --allow-host ${name}`,
+      );
+    }
+    await next();
+  };
+}
+
+/** Rejects browser requests from pages on other sites. */
+export function crossSiteGuard(runtime: ServerRuntime): MiddlewareHandler<AppEnvironment> {
+  return async (c, next) => {
+    refuseCrossSite(c, runtime);
+    await next();
+  };
+}
+
 /** Requires the control token if other machines can reach the emulator. */
 export function tokenGuard(runtime: ServerRuntime): MiddlewareHandler<AppEnvironment> {
   return async (c, next) => {
@@ -63,7 +95,14 @@ export function refuseCrossSite(c: AppContext, runtime: ServerRuntime): void {
   const origin = c.req.header('origin');
   const looksForeign = site === undefined ? origin !== undefined : !['same-origin', 'none'].includes(site);
   if (looksForeign && !isOwnOrigin(origin, c, runtime)) {
-    throw new GatewayError('forbidden', `${c.req.path} does not accept requests from pages on other sites`);
+    const isPage = origin !== undefined && URL.canParse(origin);
+    const fix = isPage
+      ? `. If it is your own page, behind a proxy that changes the Host header, start with --public-url ${new URL(origin).origin}`
+      : '';
+    throw new GatewayError(
+      'forbidden',
+      `${c.req.path} does not accept requests from pages on other sites${fix}`,
+    );
   }
 }
 

@@ -72,6 +72,65 @@ describe('the Host header of a request to /_sim', () => {
   });
 });
 
+describe('the Host header of a request for cards or a checkout', () => {
+  const PATHS = [
+    '/api/cards',
+    '/initiate/payment/checkout?payment_id=x',
+    '/sandbox/initiate/payment/checkout?payment_id=x',
+  ];
+
+  it.each(['evil.example', 'localhost.evil.example', '127.0.0.1.evil.example:4477', 'evil.example.'])(
+    '%s gets 403, because a stranger may own it',
+    async (Host) => {
+      const { server } = await startSim();
+      for (const path of [...PATHS, '/api/cards/card_1', '/initiate/payment/checkout/email?payment_id=x']) {
+        const answer = await get(server.port, path, { Host });
+        expect([path, answer.status]).toEqual([path, 403]);
+        expect(answer.body).toMatch(/start with --allow-host (\w+\.)*evil\.example"/);
+      }
+    },
+  );
+
+  it.each([
+    ...['127.0.0.1', '192.168.1.7:4477', '[::1]', 'localhost', 'a.localhost', 'gateway', 'mac.local'],
+    ...['pay.test', 'host.docker.internal', 'pay.example.com', 'public.example.com', 'mine.example.com'],
+  ])('%s is served', async (Host) => {
+    const { server } = await startSim({
+      hostAlias: ['pay.example.com'],
+      publicUrl: 'https://public.example.com',
+      allowHost: ['mine.example.com'],
+    });
+    const statuses = PATHS.map(async (path) => (await get(server.port, path, { Host })).status);
+    expect(await Promise.all(statuses)).toEqual([401, 404, 404]);
+  });
+});
+
+describe('a request for cards from a page on another site', () => {
+  it.each([
+    [{ 'Sec-Fetch-Site': 'cross-site' }, 403],
+    [{ Origin: 'https://evil.example' }, 403],
+    [{ Origin: 'null' }, 403],
+    [{ 'Sec-Fetch-Site': 'same-origin' }, 401],
+    [{}, 401],
+  ])('with %j gets %i', async (headers, status) => {
+    const { server } = await startSim();
+    expect((await get(server.port, '/api/cards', headers)).status).toBe(status);
+  });
+});
+
+it('a step of a checkout behind a proxy that changes the Host header names --public-url', async () => {
+  const { server } = await startSim();
+  const path = '/sandbox/initiate/payment/checkout/email?payment_id=x';
+  const answer = await get(
+    server.port,
+    path,
+    { Host: '127.0.0.1:4477', Origin: 'https://pay.local' },
+    'POST',
+  );
+  expect(answer.status).toBe(403);
+  expect(answer.body).toContain('start with --public-url https://pay.local');
+});
+
 describe('a browser request to /_sim from a page', () => {
   const CASES: [what: string, headers: Record<string, string>, api: number, page: number][] = [
     ['a client that is not a browser', {}, 200, 200],
