@@ -156,6 +156,23 @@ describe('a double click', () => {
   });
 });
 
+test('opens by a link and by a form of a shop on another site', async () => {
+  const { page, errors, sim, fields } = await openShop();
+  const checkout = await sim.initiate(fields);
+  const form = `<a href="${checkout}">Pay</a><form method="post" action="${checkout}"><button>Pay now</button></form>`;
+  const shop = await startReceiver(() => ({
+    headers: { 'content-type': 'text/html' },
+    body: `<link rel="icon" href="data:,">${form}`,
+  }));
+  for (const control of [page.getByRole('link'), page.getByRole('button')]) {
+    // Another site than the emulator's address.
+    await page.goto(shop.url.replace('127.0.0.1', 'localhost'));
+    await control.click();
+    await page.getByLabel('E-mail').waitFor();
+  }
+  expect(errors).toEqual([]);
+});
+
 const VISITORS: { name: string; browser: BrowserContextOptions }[] = [
   { name: 'a desktop browser', browser: {} },
   {
