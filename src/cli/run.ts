@@ -14,7 +14,7 @@ import { PROFILE_NAMES } from '../contract/profiles.ts';
 import { unlikeGatewaySim } from '../library/control-client.ts';
 import { environmentName, readValue, SEEN_IN_PS } from '../options/resolve.ts';
 import { START_OPTIONS } from '../options/table.ts';
-import { fidelityIn, fidelityOf, fidelityText } from '../system/fidelity.ts';
+import { fidelityIn, fidelityOf, profileText } from '../system/fidelity.ts';
 import { VERSION } from '../system/package-info.ts';
 import {
   type Command,
@@ -76,6 +76,10 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
     return 0;
   }
   const invocation = invocationOf(argv, io);
+  if (first === undefined) {
+    new Output(io, {}).line(introduction(invocation));
+    return 0;
+  }
   try {
     const version = await verboseVersion(words, io);
     if (version !== undefined) {
@@ -107,6 +111,24 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
   }
 }
 
+/** What a command line without a command prints: what this is, the first commands, and where the rest is. */
+function introduction(invocation: string): string {
+  const rows = Object.entries({
+    start: 'start the emulator, and show its keys and its dashboard',
+    'payments create': 'initiate a payment as a shop would',
+    'pay --approve': 'pay the newest payment, and send its IPN',
+    'exec -- npm test': 'run your tests with an emulator of their own',
+    docs: 'read the documentation',
+  }).map(([name, about]) => `  ${invocation} ${name.padEnd(18)}${about}`);
+  return [
+    'gateway-sim is a local emulator of a hosted payment gateway. No real money moves.',
+    '',
+    ...rows,
+    '',
+    `For all commands, run: ${invocation} --help`,
+  ].join('\n');
+}
+
 /**
  * The output of `--version --verbose`: the version, the profile that `start` would use here, and the facts behind each
  * profile. Undefined for any other command line.
@@ -118,8 +140,11 @@ async function verboseVersion(words: readonly string[], io: Io): Promise<string 
   if (rest.length && profile === undefined) return undefined;
   const options = startConfiguration({ profile }, io.env, await readConfiguration(undefined, io));
   const others = PROFILE_NAMES.filter((name) => name !== options.profile);
+  const fidelity = fidelityIn(options);
+  const { lines, documented, observed, chosen } = fidelity;
+  const counts = `${lines} facts: ${documented} documented, ${observed} observed, ${chosen} chosen`;
   const facts = pairs({
-    Profile: fidelityText(fidelityIn(options)),
+    Profile: `${profileText(fidelity)}  (${counts})`,
     Others: others.map((name) => `${name} ${fidelityOf(name).lines}`).join(', '),
     Node: `${process.version} ${process.platform} ${process.arch}`,
   });

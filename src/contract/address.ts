@@ -3,14 +3,18 @@ import { characters, shorten } from './text.ts';
 
 const MAX_URL_LENGTH = 2048;
 
-/** Why the service rejects a text as an absolute http(s) address; undefined when it accepts it. */
-export function urlProblem(text: string): string | undefined {
+/**
+ * Why the service rejects a text as an absolute http(s) address; undefined when it accepts it.
+ *
+ * @param example an address of the wanted kind
+ */
+export function urlProblem(text: string, example = 'http://localhost:3000/ipn'): string | undefined {
   if (text.length > MAX_URL_LENGTH && characters(text) > MAX_URL_LENGTH) {
     return `must have at most ${MAX_URL_LENGTH} characters (got ${characters(text)})`;
   }
   if (/[\s\p{Cc}]/u.test(text)) return 'must not contain spaces or control characters';
   if (!/^https?:\/\/[^/?#]/i.test(text) || !URL.canParse(text)) {
-    return `must be an absolute http or https address, such as http://localhost:3000/ipn (got "${shorten(text)}")`;
+    return `must be an absolute http or https address, such as ${example} (got "${shorten(text)}")`;
   }
   return undefined;
 }

@@ -1,4 +1,4 @@
-import { CARD_AMOUNT_PATTERN, cardAmountProblem } from '../contract/amount.ts';
+import { CARD_AMOUNT_PATTERN, type Currency, cardAmountProblem } from '../contract/amount.ts';
 import type { CardTransaction, CardTransactionInput } from '../contract/card.ts';
 import { command, GatewayError, hint } from '../contract/error.ts';
 import type { Merchant } from '../contract/merchant.ts';
@@ -150,10 +150,7 @@ export function chargeCard(card: Card, input: MovementInput, context: Context): 
       },
     );
   }
-  const { charges, currencies } = context.settings;
-  // A card may be older than the options, which no longer have its currency.
-  const currency = currencies.get(card.currency) ?? { decimals: 2 };
-  const charge = chargeOn(input.amount, charges.cardTransaction, currency);
+  const charge = chargeOn(input.amount, context.settings.charges.cardTransaction, currencyOf(card, context));
   const balance = subtract(subtract(card.availableBalance, input.amount), charge);
   if (compare(balance, '0') < 0) {
     throw new GatewayError(
@@ -183,7 +180,15 @@ export function fundCard(card: Card, input: MovementInput, context: Context): Ru
       `amount is too large: the balance would be ${balance} ${card.currency}`,
     );
   }
-  return move(card, balance, { type: '+', remark: 'add_fund', charge: '0' }, input, context);
+  // As many decimals as the charge on a payment.
+  const none = { percent: '0', fixed: '0' };
+  const charge = chargeOn(input.amount, none, currencyOf(card, context));
+  return move(card, balance, { type: '+', remark: 'add_fund', charge }, input, context);
+}
+
+/** A card may be older than the options, which no longer have its currency. */
+function currencyOf({ currency }: Card, { settings }: Context): Pick<Currency, 'decimals'> {
+  return settings.currencies.get(currency) ?? { decimals: 2 };
 }
 
 function checkMovement(card: Card, { amount, currency }: MovementInput): void {

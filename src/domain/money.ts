@@ -39,14 +39,18 @@ export function chargeOn(amount: string, rate: Rate, currency: Pick<Currency, 'd
   return exact.toFixed(Math.min(currency.decimals, 2), Big.roundHalfUp);
 }
 
-/** `a + b` as plain decimal text. */
+/** `a + b` as plain decimal text, with the decimals of the longer one. */
 export function add(a: string, b: string): string {
-  return new Big(a).plus(b).toFixed();
+  return new Big(a).plus(b).toFixed(mostDecimals(a, b));
 }
 
-/** `a - b` as plain decimal text; negative when b is greater. */
+/** `a - b` as plain decimal text, with the decimals of the longer one; negative when b is greater. */
 export function subtract(a: string, b: string): string {
-  return new Big(a).minus(b).toFixed();
+  return new Big(a).minus(b).toFixed(mostDecimals(a, b));
+}
+
+function mostDecimals(...amounts: readonly string[]): number {
+  return Math.max(...amounts.map((amount) => amount.split('.')[1]?.length ?? 0));
 }
 
 /** Negative, zero or positive as a is less than, equal to or greater than b. */

@@ -3,6 +3,7 @@ import { hostName, isLoopback } from '../contract/address.ts';
 import { command, GatewayError, hint, nearestName, STATUS } from '../contract/error.ts';
 import type { Dialect } from '../wire/dialect.ts';
 import type { AppContext } from './environment.ts';
+import { isControl } from './guard.ts';
 
 /** Converts anything thrown to an error. An unexpected error is `internal`, and its details appear only in the log. */
 export function asGatewayError(thrown: unknown): GatewayError {
@@ -70,7 +71,13 @@ export function unknownRoute(
   if (end !== undefined && (!isSandbox || firstPart(end) === prefix))
     return notFound(end, basePathFix(clean.slice(0, -end.length), host));
   const known = routes.map((route) => route.path).filter((one) => (firstPart(one) === prefix) === isSandbox);
-  return notFound(incomplete?.path ?? nearestName(path, new Set(known)));
+  return notFound(incomplete?.path ?? nearestRoute(path, new Set(known)));
+}
+
+/** The nearest route. Those of the emulator have one word after the same beginning, so at most half of it may differ. */
+function nearestRoute(path: string, known: Iterable<string>): string | undefined {
+  const last = path.slice(path.lastIndexOf('/') + 1);
+  return isControl(path) ? nearestName(path, known, Math.floor(last.length / 2)) : nearestName(path, known);
 }
 
 /** How to serve the routes below a base path, which some clients have in the address of their gateway. */

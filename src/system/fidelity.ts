@@ -45,8 +45,9 @@ export function fidelityIn(options: InForce): Fidelity & { changes: string[] } {
 }
 
 /** The profile in force as text, with the choices that override it. */
-export function fidelityText(fidelity: Fidelity & { changes: readonly string[] }): string {
-  const { profile, changes, lines, documented, observed, chosen } = fidelity;
-  const but = changes.length ? `, but ${changes.join(', ')}` : '';
-  return `${profile}${but}  (${lines} facts: ${documented} documented, ${observed} observed, ${chosen} chosen)`;
+export function profileText({
+  profile,
+  changes,
+}: Pick<Fidelity, 'profile'> & { changes: readonly string[] }): string {
+  return changes.length ? `${profile}, but ${changes.join(', ')}` : profile;
 }

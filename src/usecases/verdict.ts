@@ -361,17 +361,22 @@ function verdictOnGenuine(
         );
   }
   const cause =
-    status === null
-      ? `${error[0]?.toUpperCase()}${error.slice(1)}`
-      : `Your receiver answered ${status}${saying || ' (expected 2xx)'}`;
+    status === null ? asSentence(error) : `Your receiver answered ${status}${saying || ' (expected 2xx)'}`;
   const brief = describeBriefly(attempt);
   const headline =
     status === null
-      ? `${brief[0]?.toUpperCase()}${brief.slice(1)}.`
+      ? `${asSentence(brief)}.`
       : CHECKED.has(status)
         ? `Your receiver rejected the IPN (${status}).`
         : `Your receiver answered ${status}.`;
   return { ...makeVerdict('bad', `${cause}.`, fixOf(attempt, state), headline), to: otherScheme(attempt) };
+}
+
+/** Begins with a capital letter, unless the text begins with a host name. */
+function asSentence(text: string): string {
+  return /^[a-z]+ /.test(text) && !text.startsWith('localhost ')
+    ? text.charAt(0).toUpperCase() + text.slice(1)
+    : text;
 }
 
 function malformedAnswer(status: number | null, flaw: ResponseFlaw): FullVerdict {

@@ -52,7 +52,8 @@ export function fieldReader(contentType: string, jsonOnly = false): FieldReader 
   const readers = jsonOnly ? JSON_READER : READERS;
   const [written = ''] = contentType.split(';', 1);
   const type = readers.has(written) ? written : written.trim().toLowerCase();
-  const reader = readers.get(type);
+  // Only JSON can be meant.
+  const reader = jsonOnly && type === '' ? parseJson : readers.get(type);
   if (reader) return reader;
   const got = type ? `"${type.slice(0, 80)}"` : 'none';
   throw new GatewayError(

@@ -87,9 +87,9 @@ export function email(max: number, description: string, loose = false) {
   return required(problem, description, { maxLength: max, format: 'email' });
 }
 
-/** A required absolute http(s) address. */
-export function address(description: string) {
-  return required(urlProblem, description, { maxLength: 2048, ...ADDRESS });
+/** A required absolute http(s) address. Its error shows `example`. */
+export function address(description: string, example: string) {
+  return required((value) => urlProblem(value, example), description, { maxLength: 2048, ...ADDRESS });
 }
 
 /** The JSON schema of an amount. A number is converted to its shortest decimal text. */

@@ -124,3 +124,13 @@ describe('on a terminal', () => {
     expect(stdout.includes('\u001b[')).toBe(coloured);
   });
 });
+
+it('a command line without a command says what this is, in a few lines', async () => {
+  const { code, stdout, stderr } = await run([], { cwd: '.' });
+  expect([code, stderr]).toEqual([0, '']);
+  expect(stdout).toMatch(
+    /^gateway-sim is a local emulator of a hosted payment gateway\. No real money moves\.\n/,
+  );
+  expect(stdout).toMatch(/\nFor all commands, run: .*gateway-sim.* --help\n$/);
+  expect(stdout.split('\n').length).toBeLessThan(12);
+});

@@ -125,7 +125,7 @@ describe('ipn fire', () => {
 
   it.each([
     [['--to', 'ftp://x/'], /to must be an absolute http or https address/],
-    [[], /to is required/],
+    [[], /requires --to <url>, or --payment <ref>/],
     [['--to', 'http://127.0.0.1:9', '--tamper', 'amuont'], /did you mean amount\?/],
     [['--to', 'http://127.0.0.1:9', '--payment', 'order-1'], /--payment requires the emulator/],
     [['--to', 'http://127.0.0.1:9', '--times', '0'], /--times must be a whole number from 1 to 1000/],

@@ -30,7 +30,7 @@ describe('a new card', () => {
       status: 'active',
       amount: '250.00',
       charges: '2.50',
-      availableBalance: '247.5',
+      availableBalance: '247.50',
       currency: 'USD',
       expiryMonth: 1,
       expiryYear: '2029',
@@ -42,7 +42,7 @@ describe('a new card', () => {
     const rate = { percent: '0', fixed: '100' };
     const given = context({ charges: { payment: rate, card: rate, cardTransaction: rate } });
     const of = (amount: string) => () => issueCard(state(), merchant(), command({ amount }), given).result;
-    expect(of('100')()).toMatchObject({ availableBalance: '0' });
+    expect(of('100')()).toMatchObject({ availableBalance: '0.00' });
     expect(of('99.99')).toThrowError(expect.objectContaining({ code: 'invalid_fields' }));
   });
 
@@ -139,7 +139,7 @@ describe('a charge', () => {
   it('lowers the balance by its amount and creates a transaction', () => {
     const coffee = { amount: '12.50', details: 'Coffee' };
     const { card, transaction } = chargeCard(issued(), coffee, context()).result;
-    expect(card).toMatchObject({ availableBalance: '86.5', amount: '100' });
+    expect(card).toMatchObject({ availableBalance: '86.50', amount: '100' });
     expect(transaction).toMatchObject({
       type: '-',
       remark: 'make_payment',
@@ -163,14 +163,14 @@ describe('a charge', () => {
   });
 
   it('may lower the balance to exactly zero', () => {
-    expect(chargeCard(issued(), { amount: '99' }, context()).result.card.availableBalance).toBe('0');
+    expect(chargeCard(issued(), { amount: '99' }, context()).result.card.availableBalance).toBe('0.00');
   });
 });
 
 describe('funding', () => {
   it('raises the balance and keeps the amount', () => {
     const { card, transaction } = fundCard(issued(), { amount: '20' }, context()).result;
-    expect(card).toMatchObject({ availableBalance: '119', amount: '100', charges: '1.00' });
+    expect(card).toMatchObject({ availableBalance: '119.00', amount: '100', charges: '1.00' });
     expect(transaction).toMatchObject({ type: '+', remark: 'add_fund' });
   });
 

@@ -131,8 +131,8 @@ describe('wallets', () => {
 
   it('can be funded', () => {
     const held = state();
-    expect(applied(held, fundWallet(held, 'wal_eur', '0.50')).balance).toBe('51');
-    expect(held.wallets.get('wal_eur')?.balance).toBe('51');
+    expect(applied(held, fundWallet(held, 'wal_eur', '0.50')).balance).toBe('51.00');
+    expect(held.wallets.get('wal_eur')?.balance).toBe('51.00');
   });
 
   it.each(['0', '-5', 'ten', '', '1e3', '1.123456789'])('cannot be funded with the amount %j', (amount) => {

@@ -84,8 +84,8 @@ describe('the money', () => {
   it('of a live payment moves from the wallet to the merchant, minus the charge', () => {
     const { held, payment } = settled({ mode: 'live', charge: '2.00', customerEmail: 'wallet@example.com' });
     expect(payment.walletId).toBe('wal_rich_usd');
-    expect(balance(held, 'wal_rich_usd')).toBe('900');
-    expect(income(held)).toEqual({ USD: '98' });
+    expect(balance(held, 'wal_rich_usd')).toBe('900.00');
+    expect(income(held)).toEqual({ USD: '98.00' });
   });
 
   it('adds up: the debit is the credit plus the charge', () => {
@@ -132,7 +132,7 @@ describe('the wallet that pays', () => {
 
   it('may have a negative balance, with a warning', () => {
     const { held, payment } = settled({ mode: 'live', customerEmail: 'poor@example.com' });
-    expect(balance(held, 'wal_poor_usd')).toBe('-99');
+    expect(balance(held, 'wal_poor_usd')).toBe('-99.00');
     expect(payment.warnings).toEqual([
       'the balance of wallet wal_poor_usd was too small and is now negative',
     ]);
@@ -143,7 +143,7 @@ describe('the wallet that pays', () => {
     held.apply({ wallets: [wallet({ id: 'wal_first_usd', balance: '100' })] });
     const { payment } = settled({ mode: 'live', amount: '100.00' }, { held });
     expect(payment.warnings).toEqual([]);
-    expect(balance(held, 'wal_first_usd')).toBe('0');
+    expect(balance(held, 'wal_first_usd')).toBe('0.00');
   });
 
   it('may be missing, with a warning', () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { RecordedRequest } from '../../src/contract/event.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
+import { rawExchange, requestBytes } from '../helpers/raw.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { ask, idOf, ORDER, type Sim, startSim } from '../helpers/sim.ts';
 
@@ -71,6 +72,12 @@ describe('a route that takes no fields', () => {
     const { message } = (await response.json()) as Answer['body'];
     if (status === 422) expect(message).toMatch(/^unknown field \w+: no fields are accepted here$/);
   });
+});
+
+it('a JSON body needs no Content-Type under /_sim', async () => {
+  const { server } = await startSim();
+  const bytes = requestBytes('POST', '/_sim/merchants', { Host: '127.0.0.1' }, '{"name":"Second"}');
+  expect((await rawExchange(server.port, bytes)).status).toBe(201);
 });
 
 describe('/_sim/merchants and /_sim/wallets', () => {

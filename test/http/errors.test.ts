@@ -108,6 +108,12 @@ describe('a request without a route', () => {
     expect(message).toBe(`there is no route POST ${path}; ${expected}`);
   });
 
+  it('that is near none of the emulator names none', async () => {
+    const { url } = await startSim();
+    const { message } = (await (await fetch(`${url}/_sim/nope`)).json()) as { message: string };
+    expect(message).toBe('there is no route GET /_sim/nope');
+  });
+
   it('below a base path says how to serve the routes there, also in the log', async () => {
     const { server, url, control } = await startSim();
     const post = `POST /xcash/sandbox/payment/initiate HTTP/1.1\r\n${CLOSE}Content-Length: 0\r\nHost: `;

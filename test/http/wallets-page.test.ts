@@ -17,7 +17,7 @@ describe('the wallets', () => {
     const sim = await startSim();
     const answer = await postForm(sim, FUND, { amount: ' 250.50 ', from: `${PAGE}?text=poor` });
     expect([answer.status, answer.location]).toEqual([303, `${PAGE}?text=poor#wallet-wal_poor_usd`]);
-    expect(balance(sim)).toBe('251.5');
+    expect(balance(sim)).toBe('251.50');
     const away = await postForm(sim, FUND, { amount: '1', from: 'https://evil.test/' });
     expect(away.location).toBe(`${PAGE}#wallet-wal_poor_usd`);
   });

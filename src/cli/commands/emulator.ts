@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { command, GatewayError, hint, usage } from '../../contract/error.ts';
 import { noServer } from '../../library/control-client.ts';
 import { isAlive } from '../../store/process-identity.ts';
-import { fidelityText } from '../../system/fidelity.ts';
+import { profileText } from '../../system/fidelity.ts';
 import { leftText } from '../banner.ts';
 import { defineCommand, duration } from '../command.ts';
 import { foreignServer, isNoServer, probe, retry } from '../connect.ts';
@@ -25,7 +25,7 @@ export const status = defineCommand({
       'Base URL': facts.url,
       Trust: facts.tlsCa ?? undefined,
       State: facts.dataDir ?? 'in memory',
-      Profile: fidelityText(facts.fidelity),
+      Profile: profileText(facts.fidelity),
       Process: String(facts.pid),
       Started: facts.startedAt,
       Payments: counts.join(', '),

@@ -149,6 +149,8 @@ const fire = defineCommand({
     const { secret, allowIpnHost } = options;
     // A wrong command line must fail even if there is no emulator.
     requireTamperings(fields.tamper);
+    if (fields.to === undefined && fields.payment === undefined)
+      throw usage('ipn fire requires --to <url>, or --payment <ref>, whose ipn_url is then used');
     if (options.expectRefusal && options.requireDelivery) {
       throw usage('ipn fire accepts --require-delivery or --expect-refusal, not both');
     }

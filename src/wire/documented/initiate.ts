@@ -15,6 +15,21 @@ import { amountSource } from '../encoding.ts';
 import { address, amountJson, email, oneOf, postedMessage, required, text, trimmed } from '../fields.ts';
 import { checkoutUrl, fromWire, MAX_IDENTIFIER, REQUEST_NAMES } from './names.ts';
 
+export const INITIATE_EXAMPLE = {
+  public_key: 'pub_sim_0123456789abcdefghijklmnopqrstuv',
+  identifier: 'order-1',
+  currency: 'USD',
+  amount: '100.00',
+  details: 'Order 1',
+  ipn_url: 'http://localhost:3000/ipn',
+  success_url: 'http://localhost:3000/paid',
+  cancel_url: 'http://localhost:3000/canceled',
+  site_logo: 'http://localhost:3000/logo.png',
+  checkout_theme: 'light',
+  customer_name: 'Ada Example',
+  customer_email: 'ada@example.com',
+};
+
 const A_DECIMAL =
   'must be a plain decimal greater than 0 with at most 20 digits and 8 decimals, such as 100 or 49.90';
 
@@ -44,10 +59,10 @@ function fieldsOf(loose: boolean) {
       otherAmount,
     ),
     details: text(100, 'Description of the purchase.', loose),
-    ipn_url: address('Absolute http(s) address that receives the IPN.'),
-    success_url: address('Redirect address on success, byte for byte as sent.'),
-    cancel_url: address('Redirect address on cancellation.'),
-    site_logo: address('Address of the merchant logo. Optional with `--loose`.'),
+    ipn_url: address('Absolute http(s) address that receives the IPN.', INITIATE_EXAMPLE.ipn_url),
+    success_url: address('Redirect address on success, byte for byte as sent.', INITIATE_EXAMPLE.success_url),
+    cancel_url: address('Redirect address on cancellation.', INITIATE_EXAMPLE.cancel_url),
+    site_logo: address('Address of the merchant logo. Optional with `--loose`.', INITIATE_EXAMPLE.site_logo),
     checkout_theme: optional(
       oneOf(CHECKOUT_THEMES, 'Theme of the checkout.', {
         default: 'light',
@@ -72,21 +87,6 @@ const FORMS = {
 function withoutLogo(fields: ReturnType<typeof fieldsOf>) {
   return z.object(shapeOf({ ...fields, site_logo: optional(fields.site_logo) }));
 }
-
-export const INITIATE_EXAMPLE = {
-  public_key: 'pub_sim_0123456789abcdefghijklmnopqrstuv',
-  identifier: 'order-1',
-  currency: 'USD',
-  amount: '100.00',
-  details: 'Order 1',
-  ipn_url: 'http://localhost:3000/ipn',
-  success_url: 'http://localhost:3000/paid',
-  cancel_url: 'http://localhost:3000/canceled',
-  site_logo: 'http://localhost:3000/logo.png',
-  checkout_theme: 'light',
-  customer_name: 'Ada Example',
-  customer_email: 'ada@example.com',
-};
 
 export const InitiateRequest = postedMessage(
   'InitiateRequest',
