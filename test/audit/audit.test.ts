@@ -50,6 +50,17 @@ describe('an audit', () => {
     expect(tried.find(({ name }) => name === 'return-get')?.verdict).toBe('fail');
   });
 
+  it('passes no case on a status code alone', async () => {
+    const { shop, audit } = await prepareAudit();
+    const { cases } = await audit({
+      probe: undefined,
+      paidWhen: undefined,
+      only: ['A', 'replay-at-once', 'H'],
+    });
+    expect(new Set(cases.map(({ verdict }) => verdict))).toEqual(new Set(['unproven']));
+    expect(shop.orders.size).toBeGreaterThan(10);
+  });
+
   it('invents orders if the shop places none', async () => {
     const { shop, audit } = await prepareAudit();
     const options = { order: undefined, probe: undefined, paidWhen: undefined, only: ['A', 'F', 'M'] };
