@@ -406,20 +406,20 @@ describe('exec --artifacts', () => {
   );
 
   const library = JSON.stringify(new URL('../dist/index.js', pathToFileURL(BINARY)).href);
-  it.each<[string, string[], number]>([
+  it.each([
     ['command', [BINARY, 'audit', 'http://127.0.0.1:9/ipn', '--only', 'control', '--timeout', '1s'], 1],
-    [
-      'library',
+    ...['connectGatewaySim', 'startGatewaySim'].map((open): [string, string[], number] => [
+      `library, with ${open}()`,
       [
         '-e',
         `import(${library}).then(async (library) => {
-          const sim = await library.startGatewaySim();
+          const sim = await library.${open}();
           await sim.audit({ ipnUrl: 'http://127.0.0.1:9/ipn', only: ['control'], timeoutMs: 1000 });
-          await sim.stop();
+          await sim.stop?.();
         })`,
       ],
       0,
-    ],
+    ]),
   ])('stores the reports of an audit by the %s', async (_, args, expected) => {
     const cwd = await temporaryFolder();
     const command = ['exec', '--artifacts', 'left', '--', process.execPath, ...args];
