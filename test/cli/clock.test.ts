@@ -23,9 +23,7 @@ describe('gateway-sim clock', () => {
 
   it.each([
     ['advance -2h', 'the clock only moves forward'],
-    ['advance soon', 'advance must be a duration'],
     ['advance', "missing required argument 'duration'"],
-    ['freeze 2020-01-01T00:00:00Z', 'must not move the clock backwards'],
     ['freeze yesterday', 'a time with its zone'],
   ])('rejects an invalid move with exit code 2, and says why: %s', async (line, message) => {
     const { cwd } = await startHere();

@@ -5,12 +5,9 @@ import { run, runJson, start } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 
 describe('start with an invalid configuration', () => {
-  const WALLET = { email: 'a@b.co', holder: 'A', currency: 'USD', balance: '-1' };
   const CASES: [what: string, config: string, named: string[]][] = [
     ['an unknown key', '{"prot": 1}', ['"prot"', '"port"']],
     ['an invalid port', '{"port": 70000}', ['"port"', '65535']],
-    ['a text instead of a truth value', '{"loose": "maybe"}', ['"loose"', 'true or false']],
-    ['an unknown error status', '{"errorStatus": 200}', ['"errorStatus"', 'ok, http']],
     ['an invalid list', '{"allowHost": {}}', ['"allowHost"', 'list']],
     ['a list instead of an object', '[1]', ['gateway-sim.config.json', 'object']],
     ['an unknown charge', '{"charges": {"paymnt": {"percent": "1"}}}', ['charges.paymnt', 'payment']],
@@ -19,13 +16,7 @@ describe('start with an invalid configuration', () => {
       '{"charges": {"card": {"percnt": "1"}}}',
       ['charges.card.percnt', 'percent'],
     ],
-    ['a charge that is not a number', '{"charges": {"card": {"percent": "1%"}}}', ['charges.card.percent']],
-    ['a charge over 100 %', '{"charges": {"card": {"percent": 101}}}', ['charges.card.percent', '100']],
-    ['invalid charges', '{"charges": 2}', ['charges', 'object']],
-    ['an object instead of a list', '{"currencies": {"code": "NPR"}}', ['currencies', 'list']],
-    ['a currency without a code', '{"currencies": [{"symbol": "Rs"}]}', ['currencies.0.code', 'required']],
     ['an unknown key of a currency', '{"currencies": [{"code": "NPR", "symbl": "Rs"}]}', ['symbl', 'symbol']],
-    ['a wallet with a negative balance', JSON.stringify({ wallets: [WALLET] }), ['wallets.0.balance']],
     ['a wallet without an e-mail', '{"wallets": [{"holder": "A"}]}', ['wallets.0.email', 'required']],
   ];
 

@@ -124,7 +124,6 @@ describe('ipn fire', () => {
   });
 
   it.each([
-    [['--to', 'ftp://x/'], /to must be an absolute http or https address/],
     [[], /requires --to <url>, or --payment <ref>/],
     [['--to', 'http://127.0.0.1:9', '--tamper', 'amuont'], /did you mean amount\?/],
     [['--to', 'http://127.0.0.1:9', '--payment', 'order-1'], /--payment requires the emulator/],
@@ -132,7 +131,6 @@ describe('ipn fire', () => {
     [['--to', 'http://127.0.0.1:9', '--delay', 'soon'], /--delay must be a duration/],
     [['--to', 'http://127.0.0.1:9', '--set', 'nothing'], /name=value/],
     [['--to', 'http://0.0.0.0:9'], /--allow-ipn-host 0\.0\.0\.0 allows it/],
-    [['--to', 'http://203.0.113.9/ipn'], /--allow-ipn-host 203\.0\.113\.9 allows it/],
   ])('with %j exits 2, and says why', async (args, message) => {
     const cwd = await temporaryFolder();
     const finished = await run(['ipn', 'fire', '--secret', SECRET, ...args], { cwd });

@@ -44,12 +44,9 @@ it('start --keep permanently removes the oldest settled payments and their IPNs,
   expect(await readFile(join(again, '.gateway-sim', 'db.json'), 'utf8')).not.toContain('order-0');
 });
 
-it.each([
-  ['0', '--keep must be a number from 1 to 999999999, or a duration such as 30m or 24h (got "0")'],
-  ['3d', '--keep must be a number from 1 to 999999999, or a duration such as 30m or 24h (got "3d")'],
-  ['10ms', '--keep must be from 1s to 720h, or a number of payments'],
-])('start --keep %s is rejected', async (value, message) => {
-  const { code, stderr } = await run(['start', '--keep', value], { cwd: await temporaryFolder() });
+it('start --keep 10ms is rejected', async () => {
+  const { code, stderr } = await run(['start', '--keep', '10ms'], { cwd: await temporaryFolder() });
+  const message = '--keep must be from 1s to 720h, or a number of payments';
   expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
 });
 

@@ -122,9 +122,7 @@ describe('an audit from the dashboard', () => {
   it.each([
     ['ipnUrl', { ipnUrl: 'nowhere' }, 422, 'must be an absolute http or https address'],
     ['probeUrl', { probeUrl: 'touch {identifier}.paid' }, 422, 'must not contain spaces'],
-    ['probeUrl', { probeUrl: 'id{identifier}' }, 422, 'must be an absolute http or https address'],
     ['the probe', { probeUrl: 'http://localhost:3000/orders' }, 422, '{identifier}'],
-    ['the condition', { paidWhen: '' }, 422, 'condition for paid orders'],
     ['a name', { only: 'signature-mising' }, 422, 'did you mean signature-missing?'],
     ['ipnUrl', { ipnUrl: 'https://shop.example/ipn' }, 403, '--allow-ipn-host shop.example'],
     ['orderUrl', { orderUrl: 'http://169.254.169.254/' }, 403, 'orderUrl is not allowed: 169.254.169.254'],
@@ -151,29 +149,16 @@ describe('an audit from the dashboard', () => {
     expect(await state()).toMatchObject({ code: 'not_found' });
   });
 
-  it.each(['ipnUrl', 'orderUrl', 'probeUrl'])(
-    'never sends requests to the emulator itself, given as %s',
-    async (name) => {
-      const { sim, post, asked } = await prepared();
+  it('never sends requests to the emulator itself', async () => {
+    const { sim, post, asked } = await prepared();
+    for (const name of ['ipnUrl', 'orderUrl', 'probeUrl']) {
       const own = `http://localhost:${sim.server.port}/_sim/shutdown?{identifier}`;
       const answer = await post({ ...asked, [name]: own });
       expect([answer.status, text(answer.html)]).toEqual([
         403,
         expect.stringContaining(`${name} is not allowed: localhost (127.0.0.1) port`),
       ]);
-    },
-  );
-
-  it('shows no secret, whatever the shop returns', async () => {
-    const { sim, post, page, asked, ended } = await prepared({
-      refuse: (response, _, { secretKey }) => response.writeHead(400).end(`not signed with ${secretKey}`),
-    });
-    await post({ ...asked, only: 'signature-garbage, L' });
-    const run = await ended();
-    expect(run.summary.fail).toBeGreaterThan(0);
-    expect(JSON.stringify(run)).toContain('not signed with');
-    expect(JSON.stringify(run)).not.toContain(sim.secretKey);
-    expect(await page()).not.toContain(sim.secretKey);
+    }
   });
 
   it('shows the response of a shop as text', async () => {
@@ -196,16 +181,6 @@ describe('an audit with the control API', () => {
     expect(cases[0]).toMatchObject({ name: 'control', verdict: 'unproven' });
     expect(cases[0]?.why).toContain('the order is made up');
     expect(shop.orders.size).toBe(0);
-  });
-
-  test('says which initiate request was rejected', async () => {
-    const { request, start, ended } = await prepared({
-      initiate: (fields) => ({ ...fields, public_key: 'pub_of_yesterday' }),
-    });
-    await start({ ...request, only: ['control'] });
-    expect((await ended()).cases[0]?.why).toContain(
-      'rejected the initiate request public_key=pub_of_yesterday',
-    );
   });
 
   test('reports each step as an event', async () => {

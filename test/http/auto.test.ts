@@ -149,11 +149,11 @@ describe('the checkout of an automatically settled payment', () => {
       ...(body && { body: new URLSearchParams(body) }),
     });
 
-  it.each(
-    (['approve', 'cancel', 'fail'] as const).flatMap((outcome) =>
-      (['sandbox', 'live'] as const).map((mode) => ({ outcome, mode })),
-    ),
-  )('redirects to its URL, by GET and by POST: $outcome, $mode', async ({ outcome, mode }) => {
+  it.each([
+    { outcome: 'approve', mode: 'live' },
+    { outcome: 'cancel', mode: 'sandbox' },
+    { outcome: 'fail', mode: 'sandbox' },
+  ] as const)('redirects to its URL, by GET and by POST: $outcome, $mode', async ({ outcome, mode }) => {
     const { sim, checkout } = await settledCheckout({}, outcome, mode);
     for (const method of ['GET', 'POST', 'GET']) {
       const answer = await visit(checkout, method);

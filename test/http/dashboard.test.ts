@@ -236,8 +236,6 @@ describe('payments', () => {
 
   it.each([
     ['approve', 'succeeded'],
-    ['cancel', 'canceled'],
-    ['fail', 'failed'],
     ['expire', 'expired'],
   ])('%s with one click', async (outcome, status) => {
     await sim.initiate(fields());

@@ -395,6 +395,7 @@ describe('a failed start', () => {
   it.each<[StartOptions, string]>([
     [{ autoDelay: '721h' }, '--auto-delay must be at most 720h'],
     [{ paymentExpires: '0s' }, '--payment-expires must be from 1ms to 720h'],
+    [{ paymentExpires: '721h' }, '--payment-expires must be from 1ms to 720h'],
     [{ faults: [{ route: 'initiate' }] }, 'faults.0'],
     [{ currencies: [{ code: 'x' }] }, 'currencies.0.code must be two to four upper-case letters or digits'],
   ])('does not touch the folder: %j', async (options, problem) => {

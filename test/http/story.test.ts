@@ -159,15 +159,6 @@ describe("a payment's page", () => {
     expect(sent).toContain('href="#step-email-entered-1"');
   });
 
-  it('masks the secrets in its requests', async () => {
-    const checkout = await sim.initiate({ ...ORDER, details: `oops ${sim.secretKey}` });
-    await fetch(checkout, { headers: { cookie: 'session=letmein', authorization: 'Bearer letmein' } });
-    const html = await pageOf(paymentId());
-    expect(html).toContain('Checkout opened');
-    expect(html).not.toContain(sim.secretKey);
-    expect(html).not.toContain('letmein');
-  });
-
   it('says whether the IPN or the redirect came first', async () => {
     expect(await pageOf(await paid())).toMatch(
       /The IPN came first: its attempt ended ([\d.]+ m?s|less than a millisecond) before/,

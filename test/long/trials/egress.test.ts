@@ -31,7 +31,7 @@ const FIRED = 50;
 
 trial(
   'IPN addresses of every family and notation',
-  { short: 500, least: 20_000, share: 1 },
+  { short: 500, least: 20_000, share: 2 },
   async (budget) => {
     const sim = await startSim();
     const egress = new Egress([], () => undefined);
