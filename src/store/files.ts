@@ -211,14 +211,12 @@ export async function removeFile(path: string): Promise<void> {
 /**
  * Writes a new file, readable by its owner only, and then replaces the one at `path`.
  *
- * @param swap decides when to rename the new file
  * @returns the new file, open for appending, so that no caller continues to write to the old one
  * @throws the file system's error, with the old file unchanged
  */
 export async function replaceFile(
   path: string,
   write: (file: FileHandle) => Promise<void>,
-  swap: (file: FileHandle, rename: () => Promise<void>) => Promise<void> = (_, rename) => rename(),
 ): Promise<FileHandle> {
   const temporary = `${path}.tmp`;
   await removeFile(temporary);
@@ -226,7 +224,7 @@ export async function replaceFile(
   const file = await open(temporary, 'ax+', 0o600);
   try {
     await write(file);
-    await swap(file, () => rename(temporary, path));
+    await rename(temporary, path);
     return file;
   } catch (error) {
     await file.close();
