@@ -1,4 +1,4 @@
-import { constants, fstatSync, statSync } from 'node:fs';
+import { constants, fdatasync, fstatSync, fsync, statSync } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, readlink, rename, stat, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import {
@@ -233,11 +233,19 @@ export async function replaceFile(
   }
 }
 
-/** Flushes the folder of `path` to disk, if the system supports it. */
+/** Waits until an open file is on disk. Under Yarn's Plug'n'Play, the methods of file handles cannot do that. */
+export function syncFile({ fd }: FileHandle): Promise<void> {
+  return new Promise((resolve, reject) => {
+    fdatasync(fd, (error) => (error ? reject(error) : resolve()));
+  });
+}
+
+/** Waits until the folder of `path` is on disk, if the system supports it. */
 export async function syncFolder(path: string): Promise<void> {
   const folder = await open(dirname(path), 'r').catch(() => undefined);
-  await folder?.sync().catch(() => {});
-  await folder?.close();
+  if (!folder) return;
+  await new Promise((resolve) => fsync(folder.fd, resolve));
+  await folder.close();
 }
 
 /** Where a store keeps its state. */

@@ -8,6 +8,7 @@ import {
   replaced,
   replaceFile,
   type StoreFiles,
+  syncFile,
   syncFolder,
   unwritable,
 } from './files.ts';
@@ -190,7 +191,7 @@ export class Journal {
     const line = Buffer.from(firstLine(db, after));
     const file = await replaceFile(path, async (file) => {
       await file.appendFile(line);
-      if (options.fsync) await file.datasync();
+      if (options.fsync) await syncFile(file);
     });
     if (options.fsync) await syncFolder(path);
     return new Journal(path, file, { bytes: line.length, last: after, changes: 0 }, options);
@@ -249,7 +250,7 @@ export class Journal {
 
   /** Resolves when all current lines are on disk. */
   sync(): Promise<void> {
-    return this.#file.datasync();
+    return syncFile(this.#file);
   }
 
   #write(lines: readonly string[]): void {
@@ -291,7 +292,7 @@ export class Journal {
     this.#file = await replaceFile(this.#path, async (file) => {
       await file.appendFile(first);
       for await (const chunk of chunksOf(old, { from: since.bytes, to: bytes })) await file.appendFile(chunk);
-      await file.datasync();
+      await syncFile(file);
       this.assertOurs();
     });
     if (this.fsync) await syncFolder(this.#path);
@@ -317,7 +318,7 @@ async function openAlone(path: string, bytes: number): Promise<FileHandle> {
   try {
     return await replaceFile(path, async (own) => {
       for await (const chunk of chunksOf(shared, { to: bytes })) await own.appendFile(chunk);
-      await own.datasync();
+      await syncFile(own);
     });
   } finally {
     await shared.close();

@@ -5,7 +5,7 @@ import type { FileHandle } from 'node:fs/promises';
 import type { Adapter } from 'lowdb';
 import { command, GatewayError, hint } from '../contract/error.ts';
 import { COLLECTION_NAMES } from '../contract/state.ts';
-import { damaged, replaceFile, syncFolder } from './files.ts';
+import { damaged, replaceFile, syncFile, syncFolder } from './files.ts';
 import { chunksOf, linesOf, readIfThere } from './lines.ts';
 import { SNAPSHOT_VERSION } from './migrations.ts';
 import { parseJson, parseSnapshot, type Snapshot } from './snapshot.ts';
@@ -54,11 +54,13 @@ async function parseLines(file: FileHandle): Promise<Record<string, unknown>> {
 
 /** Parses any other JSON, such as an edited file. */
 async function parseWhole(file: FileHandle, path: string): Promise<unknown> {
-  if ((await file.stat()).size <= constants.MAX_STRING_LENGTH)
-    return parseJson(await file.readFile('utf8'), path);
-  throw damaged(
-    `${path} is too large: an edited state may have up to ${Math.ceil(constants.MAX_STRING_LENGTH / 2 ** 20)} MiB`,
-  );
+  const limit = constants.MAX_STRING_LENGTH;
+  if ((await file.stat()).size > limit)
+    throw damaged(`${path} is too large: an edited state may have up to ${Math.ceil(limit / 2 ** 20)} MiB`);
+  // Not `readFile`: under Yarn's Plug'n'Play, it fails for the fixtures of the package.
+  const chunks: Buffer[] = [];
+  for await (const chunk of chunksOf(file)) chunks.push(chunk);
+  return parseJson(Buffer.concat(chunks).toString(), path);
 }
 
 /**
@@ -134,7 +136,7 @@ export class SnapshotFile implements Adapter<Snapshot> {
       }
       sha256 = hash.digest('hex');
       // Without this, a power cut after the rename could leave an empty file instead of the old one.
-      if (isSynced) await file.datasync();
+      if (isSynced) await syncFile(file);
       this.#assertUnedited();
       await this.announce(sha256);
       // Before the rename, since a user may edit the file right after it.
