@@ -6,7 +6,7 @@ import { State, type Undo } from '../domain/state.ts';
 import { damaged, reason, type StoreFiles, unwritable } from './files.ts';
 import { hasOnlySnapshot } from './folder.ts';
 import { assertConsistent } from './integrity.ts';
-import { Journal, readJournal } from './journal.ts';
+import { Journal, type JournalContent, readJournal } from './journal.ts';
 import {
   changeText,
   emptySnapshot,
@@ -46,7 +46,7 @@ function outdatedBy(
   return bytes * share + (total * removed) / Math.max(before, 1);
 }
 
-const NO_JOURNAL: NonNullable<Awaited<ReturnType<typeof readJournal>>> = {
+const NO_JOURNAL: JournalContent = {
   dbs: [],
   written: [],
   changes: [],
@@ -395,7 +395,7 @@ async function write(low: Low<Snapshot>, snapshot: Snapshot): Promise<void> {
 }
 
 /**
- * Starts a journal: in a new folder, after format 1, or for a db.json that a person edited or put there, which is written
+ * Starts a journal: in a new folder, after format 1, or for a db.json that a person edited or put there. Writes db.json
  * again in our own format.
  */
 async function newJournal(

@@ -1,4 +1,4 @@
-import { constants, fstatSync, statSync } from 'node:fs';
+import { constants, fdatasync, fstatSync, fsync, statSync } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, readlink, rename, stat, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import {
@@ -211,14 +211,12 @@ export async function removeFile(path: string): Promise<void> {
 /**
  * Writes a new file, readable by its owner only, and then replaces the one at `path`.
  *
- * @param swap decides when to rename the new file
  * @returns the new file, open for appending, so that no caller continues to write to the old one
  * @throws the file system's error, with the old file unchanged
  */
 export async function replaceFile(
   path: string,
   write: (file: FileHandle) => Promise<void>,
-  swap: (file: FileHandle, rename: () => Promise<void>) => Promise<void> = (_, rename) => rename(),
 ): Promise<FileHandle> {
   const temporary = `${path}.tmp`;
   await removeFile(temporary);
@@ -226,7 +224,7 @@ export async function replaceFile(
   const file = await open(temporary, 'ax+', 0o600);
   try {
     await write(file);
-    await swap(file, () => rename(temporary, path));
+    await rename(temporary, path);
     return file;
   } catch (error) {
     await file.close();
@@ -235,11 +233,19 @@ export async function replaceFile(
   }
 }
 
-/** Flushes the folder of `path` to disk, if the system supports it. */
+/** Waits until an open file is on disk. Under Yarn's Plug'n'Play, the methods of file handles cannot do that. */
+export function syncFile({ fd }: FileHandle): Promise<void> {
+  return new Promise((resolve, reject) => {
+    fdatasync(fd, (error) => (error ? reject(error) : resolve()));
+  });
+}
+
+/** Waits until the folder of `path` is on disk, if the system supports it. */
 export async function syncFolder(path: string): Promise<void> {
   const folder = await open(dirname(path), 'r').catch(() => undefined);
-  await folder?.sync().catch(() => {});
-  await folder?.close();
+  if (!folder) return;
+  await new Promise((resolve) => fsync(folder.fd, resolve));
+  await folder.close();
 }
 
 /** Where a store keeps its state. */

@@ -8,6 +8,7 @@ import {
   replaced,
   replaceFile,
   type StoreFiles,
+  syncFile,
   syncFolder,
   unwritable,
 } from './files.ts';
@@ -71,21 +72,39 @@ export interface End {
   changes: number;
 }
 
+/** The content of a journal. */
+export interface JournalContent {
+  /**
+   * The hash of each db.json that the changes may belong to; none in format 1 or without lines. A kill can happen before
+   * or after one db.json replaces the other. Changes that the new one already includes are harmless, because each line
+   * has whole records.
+   */
+  dbs: readonly string[];
+  /** Those of them that are certainly in our own format. */
+  written: readonly string[];
+  /** Each with the length of its line. */
+  changes: readonly { change: StoredChange; bytes: number }[];
+  /** The end of the complete lines. */
+  end: End;
+  /** Whether the last line lacks its newline. */
+  isCut: boolean;
+  /** The length of an incomplete last line. */
+  tornBytes: number;
+}
+
 /**
  * Reads a journal.
  *
- * @returns undefined if the file does not exist; `dbs`: the hash of each db.json that the changes may belong to, none for
- *   a journal of format 1 or without lines; `written`: those that gateway-sim certainly wrote; `changes`, each with the length of its line; `end`: the end of the complete
- *   lines; `isCut`: whether the last one has no newline; `tornBytes`: the length of an incomplete last line
+ * @returns undefined if the file does not exist
  * @throws GatewayError `state_damaged`
  */
-export function readJournal(path: string) {
+export function readJournal(path: string): Promise<JournalContent | undefined> {
   return readIfThere(path, async (file) => {
-    // A kill can happen before or after one db.json replaces the other. Changes that the new one already includes are
-    // harmless, because each line has whole records.
     const dbs: string[] = [];
     const changes: { change: StoredChange; bytes: number }[] = [];
-    let [format, count, bytes, last] = [1, 0, 0, 0];
+    const end: End = { bytes: 0, last: 0, changes: 0 };
+    let format = 1;
+    let count = 0;
     let isCut = false;
     let tornBytes = 0;
     for await (const read of linesOf(file)) {
@@ -101,7 +120,7 @@ export function readJournal(path: string) {
         break;
       }
       const source = `${path} line ${++count}`;
-      bytes += line.length + 1;
+      end.bytes += line.length + 1;
       if (!isSealed) {
         const json = parseJson(line.toString(), source);
         changes.push({ change: parseChange(json, source), bytes: line.length });
@@ -115,11 +134,12 @@ export function readJournal(path: string) {
           throw damaged(`${source} is not in a format that this gateway-sim can read`);
         dbs.push(db);
         format = journal;
-        last = after;
+        end.last = after;
         continue;
       }
       const { line: number, snapshot, version } = json;
-      if (number !== ++last) throw damaged(`${source} is damaged: expected number ${last}, got ${number}`);
+      if (number !== ++end.last)
+        throw damaged(`${source} is damaged: expected number ${end.last}, got ${number}`);
       if (isRecord(snapshot) && typeof snapshot['db'] === 'string') dbs.push(snapshot['db']);
       else {
         // The checksum proves that gateway-sim wrote it. Its records need a schema only if they were migrated.
@@ -127,8 +147,8 @@ export function readJournal(path: string) {
         changes.push({ change, bytes: line.length });
       }
     }
-    const written = format === FORMAT ? dbs : [];
-    return { dbs, written, changes, end: { bytes, last, changes: changes.length }, isCut, tornBytes };
+    end.changes = changes.length;
+    return { dbs, written: format === FORMAT ? dbs : [], changes, end, isCut, tornBytes };
   });
 }
 
@@ -171,7 +191,7 @@ export class Journal {
     const line = Buffer.from(firstLine(db, after));
     const file = await replaceFile(path, async (file) => {
       await file.appendFile(line);
-      if (options.fsync) await file.datasync();
+      if (options.fsync) await syncFile(file);
     });
     if (options.fsync) await syncFolder(path);
     return new Journal(path, file, { bytes: line.length, last: after, changes: 0 }, options);
@@ -230,7 +250,7 @@ export class Journal {
 
   /** Resolves when all current lines are on disk. */
   sync(): Promise<void> {
-    return this.#file.datasync();
+    return syncFile(this.#file);
   }
 
   #write(lines: readonly string[]): void {
@@ -272,7 +292,7 @@ export class Journal {
     this.#file = await replaceFile(this.#path, async (file) => {
       await file.appendFile(first);
       for await (const chunk of chunksOf(old, { from: since.bytes, to: bytes })) await file.appendFile(chunk);
-      await file.datasync();
+      await syncFile(file);
       this.assertOurs();
     });
     if (this.fsync) await syncFolder(this.#path);
@@ -298,7 +318,7 @@ async function openAlone(path: string, bytes: number): Promise<FileHandle> {
   try {
     return await replaceFile(path, async (own) => {
       for await (const chunk of chunksOf(shared, { to: bytes })) await own.appendFile(chunk);
-      await own.datasync();
+      await syncFile(own);
     });
   } finally {
     await shared.close();

@@ -5,14 +5,14 @@ import type { FileHandle } from 'node:fs/promises';
 import type { Adapter } from 'lowdb';
 import { command, GatewayError, hint } from '../contract/error.ts';
 import { COLLECTION_NAMES } from '../contract/state.ts';
-import { damaged, replaceFile, syncFolder } from './files.ts';
+import { damaged, replaceFile, syncFile, syncFolder } from './files.ts';
 import { chunksOf, linesOf, readIfThere } from './lines.ts';
 import { SNAPSHOT_VERSION } from './migrations.ts';
 import { parseJson, parseSnapshot, type Snapshot } from './snapshot.ts';
 
 /*
- * The format of a snapshot: valid JSON with one record per line. People can read, diff and edit it. A file that
- * gateway-sim wrote is known by its hash, so its records need no schema; it is read and written in pieces, at any size.
+ * The format of a snapshot: valid JSON with one record per line. People can read, diff and edit it. It is read and
+ * written in pieces, at any size. If its hash proves that gateway-sim wrote it, its records need no schema.
  */
 
 /** Records to serialize before the event loop can run. */
@@ -54,11 +54,13 @@ async function parseLines(file: FileHandle): Promise<Record<string, unknown>> {
 
 /** Parses any other JSON, such as an edited file. */
 async function parseWhole(file: FileHandle, path: string): Promise<unknown> {
-  if ((await file.stat()).size <= constants.MAX_STRING_LENGTH)
-    return parseJson(await file.readFile('utf8'), path);
-  throw damaged(
-    `${path} is too large: an edited state may have up to ${Math.ceil(constants.MAX_STRING_LENGTH / 2 ** 20)} MiB`,
-  );
+  const limit = constants.MAX_STRING_LENGTH;
+  if ((await file.stat()).size > limit)
+    throw damaged(`${path} is too large: an edited state may have up to ${Math.ceil(limit / 2 ** 20)} MiB`);
+  // Not `readFile`: under Yarn's Plug'n'Play, it fails for the fixtures of the package.
+  const chunks: Buffer[] = [];
+  for await (const chunk of chunksOf(file)) chunks.push(chunk);
+  return parseJson(Buffer.concat(chunks).toString(), path);
 }
 
 /**
@@ -125,42 +127,37 @@ export class SnapshotFile implements Adapter<Snapshot> {
     let sha256 = '';
     let size = 0;
     let stamp = '';
-    const file = await replaceFile(
-      this.#path,
-      async (file) => {
-        for (const text of snapshotText(snapshot)) {
-          const slice = Buffer.from(text);
-          hash.update(slice);
-          size += slice.length;
-          await file.appendFile(slice);
-        }
-        sha256 = hash.digest('hex');
-        // Without this, a power cut after the rename could leave an empty file instead of the old one.
-        if (isSynced) await file.datasync();
-      },
-      async (file, rename) => {
-        const found = stampOf(this.#path);
-        if (found !== undefined && this.#stamp !== undefined && found !== this.#stamp) {
-          throw new GatewayError(
-            'storage_failed',
-            `${this.#path} was edited while gateway-sim was using it: the edit is kept but has no effect, and new changes are in journal.jsonl next to it`,
-            {
-              hint: hint`Stop the emulator before you edit its state, or use: ${command('state import')}`,
-            },
-          );
-        }
-        await this.announce(sha256);
-        // Before the rename, since a user may edit the file right after it.
-        stamp = stampText(await file.stat({ bigint: true }));
-        await rename();
-      },
-    );
+    const file = await replaceFile(this.#path, async (file) => {
+      for (const text of snapshotText(snapshot)) {
+        const slice = Buffer.from(text);
+        hash.update(slice);
+        size += slice.length;
+        await file.appendFile(slice);
+      }
+      sha256 = hash.digest('hex');
+      // Without this, a power cut after the rename could leave an empty file instead of the old one.
+      if (isSynced) await syncFile(file);
+      this.#assertUnedited();
+      await this.announce(sha256);
+      // Before the rename, since a user may edit the file right after it.
+      stamp = stampText(await file.stat({ bigint: true }));
+    });
     await file.close();
     // Before anything relies on the new file.
     if (isSynced) await syncFolder(this.#path);
     this.sha256 = sha256;
     this.size = size;
     this.#stamp = stamp;
+  }
+
+  #assertUnedited(): void {
+    const found = stampOf(this.#path);
+    if (found === undefined || this.#stamp === undefined || found === this.#stamp) return;
+    throw new GatewayError(
+      'storage_failed',
+      `${this.#path} was edited while gateway-sim was using it: the edit is kept but has no effect, and new changes are in journal.jsonl next to it`,
+      { hint: hint`Stop the emulator before you edit its state, or use: ${command('state import')}` },
+    );
   }
 }
 

@@ -1,5 +1,7 @@
+import callbackFiles from 'node:fs';
 import files from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
+import { promisify } from 'node:util';
 import { onTestFinished, vi } from 'vitest';
 
 type Name = 'open' | 'rename' | 'unlink' | 'utimes';
@@ -13,6 +15,23 @@ export function interceptFiles(
     const real = files[name] as (...given: unknown[]) => Promise<unknown>;
     const instead = (...given: unknown[]) => around(name, () => real(...given), given);
     return vi.spyOn(files, name).mockImplementation(instead as () => Promise<never>);
+  });
+  syncBuiltinESMExports();
+  onTestFinished(() => {
+    for (const spy of spies) spy.mockRestore();
+    syncBuiltinESMExports();
+  });
+}
+
+/** Until the end of the test, passes each wait for the disk to `around`, which may do it. */
+export function interceptSyncs(
+  around: (sync: () => Promise<void>, fd: number, name: 'fdatasync' | 'fsync') => Promise<void>,
+): void {
+  const spies = (['fdatasync', 'fsync'] as const).map((name) => {
+    const real = promisify(callbackFiles[name]);
+    return vi.spyOn(callbackFiles, name).mockImplementation((fd, done) => {
+      around(() => real(fd), fd, name).then(() => done(null), done);
+    });
   });
   syncBuiltinESMExports();
   onTestFinished(() => {

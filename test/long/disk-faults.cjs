@@ -21,7 +21,7 @@ const real = { writeFileSync: fs.writeFileSync };
 const ours = new Set();
 let count = 0;
 
-const READS = new Set(['statSync', 'stat', 'read', 'readdir', 'readFile', 'open to read']);
+const READS = new Set(['statSync', 'lstatSync', 'stat', 'read', 'readdir', 'readFile', 'open to read']);
 
 const isOurs = (target) =>
   typeof target === 'number' ? ours.has(target) : String(target).startsWith(folder);
@@ -63,11 +63,22 @@ const half = (data) => {
   return bytes.subarray(0, bytes.length >> 1);
 };
 
-for (const name of ['statSync', 'ftruncateSync']) fs[name] = wrapped(name, fs[name], first);
+for (const name of ['statSync', 'lstatSync', 'ftruncateSync']) fs[name] = wrapped(name, fs[name], first);
 fs.writeSync = wrapped('writeSync', fs.writeSync, first, (original, [fd, data]) => {
   original(fd, half(data));
   return strike('writeSync');
 });
+
+for (const name of ['fdatasync', 'fsync']) {
+  const call = wrapped(name, fs[name], first);
+  fs[name] = (fd, done) => {
+    try {
+      call(fd, done);
+    } catch (error) {
+      done(error);
+    }
+  };
+}
 
 const asynchronous = (name, original, targetOf, halve) => {
   const call = wrapped(name, original, targetOf, halve);
@@ -78,7 +89,7 @@ const asynchronous = (name, original, targetOf, halve) => {
 
 const { open } = promises;
 const opened = asynchronous('open', open, first);
-for (const name of ['rename', 'rm', 'unlink', 'link', 'mkdir', 'readdir', 'readFile', 'writeFile', 'stat'])
+for (const name of ['rename', 'rm', 'unlink', 'utimes', 'mkdir', 'readdir', 'readFile', 'writeFile', 'stat'])
   promises[name] = asynchronous(name, promises[name], first);
 promises.open = async (path, ...given) => {
   const file = await opened(path, ...given);
@@ -93,8 +104,7 @@ let isPatched = false;
 function patch(handles) {
   if (isPatched) return;
   isPatched = true;
-  for (const name of ['truncate', 'datasync', 'sync', 'read'])
-    handles[name] = asynchronous(name, handles[name], handle);
+  for (const name of ['truncate', 'read']) handles[name] = asynchronous(name, handles[name], handle);
   for (const name of ['appendFile', 'writeFile'])
     handles[name] = asynchronous(name, handles[name], handle, async function (original, [data]) {
       await original.call(this, half(data));

@@ -1,7 +1,7 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { type FileHandle, open, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { initialSnapshots } from '../../src/store/fixtures.ts';
 import { SNAPSHOT_VERSION } from '../../src/store/migrations.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
@@ -28,6 +28,15 @@ describe('the fixtures of the package', () => {
       const theirs = wallets.filter((one) => one.email === email).map(({ currency }) => currency);
       expect(theirs.sort()).toEqual(['CFA', 'EUR', 'GNF', 'USD']);
     }
+  });
+
+  it('can be read from an archive of Yarn’s Plug’n’Play, whose file handles read only parts', async () => {
+    const file = await open(PACKAGED);
+    const readFile = vi.spyOn(Object.getPrototypeOf(file) as FileHandle, 'readFile');
+    onTestFinished(() => readFile.mockRestore());
+    await file.close();
+    readFile.mockRejectedValue(new TypeError('The "list" argument must be an instance of Array'));
+    expect((await packaged()).merchants).toHaveLength(1);
   });
 
   it('are reported if the package lacks them', async () => {

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { crc32 } from 'node:zlib';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Store } from '../../src/store/store.ts';
-import { interceptFiles } from '../helpers/file-calls.ts';
+import { interceptFiles, interceptSyncs } from '../helpers/file-calls.ts';
 import { copyOfFiles, temporaryFolder } from '../helpers/folder.ts';
 import { fullSnapshot, records, wallet } from '../helpers/records.ts';
 import { IS_RELEASE } from '../helpers/scope.ts';
@@ -74,7 +74,11 @@ describe('a kill at any step', () => {
       await call();
       onStep?.();
     });
-    const spies = (['appendFile', 'datasync', 'truncate', 'sync'] as const).map((name) => {
+    interceptSyncs(async (sync) => {
+      await sync();
+      onStep?.();
+    });
+    const spies = (['appendFile', 'truncate'] as const).map((name) => {
       const real = handles[name];
       return vi.spyOn(handles, name).mockImplementation(async function (this: unknown, ...given: unknown[]) {
         const result = await real.apply(this, given);

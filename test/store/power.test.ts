@@ -3,7 +3,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { basename } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { interceptFiles } from '../helpers/file-calls.ts';
+import { interceptFiles, interceptSyncs } from '../helpers/file-calls.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { openStore, put } from '../helpers/store.ts';
 
@@ -31,15 +31,17 @@ async function traceFiles(folder: string): Promise<string[]> {
   const file = await open(import.meta.filename);
   const handles = Object.getPrototypeOf(file) as FileHandle;
   await file.close();
-  const spies = (['appendFile', 'datasync', 'sync'] as const).map((name) => {
-    const method = handles[name];
-    return vi.spyOn(handles, name).mockImplementation(function (this: FileHandle, ...given: unknown[]) {
-      add(`${name === 'appendFile' ? 'write' : 'sync'} ${names.get(this.fd)}`);
-      return Reflect.apply(method, this, given) as Promise<void>;
-    });
+  const { appendFile } = handles;
+  const appends = vi.spyOn(handles, 'appendFile').mockImplementation(function (this: FileHandle, ...given) {
+    add(`write ${names.get(this.fd)}`);
+    return Reflect.apply(appendFile, this, given) as Promise<void>;
+  });
+  interceptSyncs((sync, fd) => {
+    add(`sync ${names.get(fd)}`);
+    return sync();
   });
   onTestFinished(() => {
-    for (const one of [spy, ...spies]) one.mockRestore();
+    for (const one of [spy, appends]) one.mockRestore();
     syncBuiltinESMExports();
   });
   return trace;

@@ -1,7 +1,8 @@
-import { open, readFile, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import fc from 'fast-check';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Snapshot } from '../../src/store/snapshot.ts';
+import { interceptSyncs } from '../helpers/file-calls.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { records, wallet } from '../helpers/records.ts';
 import { dbOf, idsIn, journalOf, openStore, put } from '../helpers/store.ts';
@@ -48,11 +49,8 @@ describe('a replaced state', () => {
     const folder = await temporaryFolder();
     const store = await openStore(folder, { fsync: true });
     await store.commit(put('before'));
-    const file = await open(dbOf(folder));
-    const datasync = vi.spyOn(Object.getPrototypeOf(file), 'datasync');
-    onTestFinished(() => datasync.mockRestore());
-    await file.close();
-    datasync.mockRejectedValueOnce(new Error('ENOSPC'));
+    let failures = 1;
+    interceptSyncs((sync) => (failures-- > 0 ? Promise.reject(new Error('ENOSPC')) : sync()));
     const work = [
       store.commit(put('with it')),
       store.replace(replacement),

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { open, readFile, stat, writeFile } from 'node:fs/promises';
+import { type FileHandle, open, readFile, stat, writeFile } from 'node:fs/promises';
 import { Low } from 'lowdb';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { GatewayError } from '../../src/contract/error.ts';
@@ -8,7 +8,7 @@ import { settle } from '../../src/domain/settle.ts';
 import type { Change, State } from '../../src/domain/state.ts';
 import { SNAPSHOT_VERSION } from '../../src/store/migrations.ts';
 import { Store } from '../../src/store/store.ts';
-import { interceptFiles } from '../helpers/file-calls.ts';
+import { interceptFiles, interceptSyncs } from '../helpers/file-calls.ts';
 import { copyOfFiles, temporaryFolder } from '../helpers/folder.ts';
 import { context, input, records, wallet } from '../helpers/records.ts';
 import { changesIn, dbOf, idsIn, journalOf, openStore, put } from '../helpers/store.ts';
@@ -181,6 +181,25 @@ describe('the files of a store', () => {
     ]);
   });
 
+  it.each([false, true])(
+    'need no method of file handles that throws under Yarn’s Plug’n’Play, fsync %s',
+    async (fsync) => {
+      const file = await open(import.meta.filename);
+      const handles = Object.getPrototypeOf(file) as FileHandle;
+      await file.close();
+      for (const name of ['datasync', 'sync', 'utimes'] as const)
+        vi.spyOn(handles, name).mockImplementation(() => {
+          throw new Error('Method not implemented.');
+        });
+      onTestFinished(() => void vi.restoreAllMocks());
+      const warn = vi.fn();
+      const { folder, store } = await fresh({ fsync, warn });
+      await store.commit(put('a'));
+      await store.close();
+      expect([await changesIn(folder), warn.mock.calls]).toEqual([0, []]);
+    },
+  );
+
   it('accept no more changes after they are lost, whether one or several at a time', async () => {
     let areLost = false;
     const assertOurs = () => {
@@ -339,14 +358,12 @@ describe('the files of a store', () => {
   it('do not contain changes that could not be synced, or later changes based on them', async () => {
     const { folder, store } = await fresh({ fsync: true });
     await store.commit(put('kept'));
-    const file = await open(dbOf(folder));
     let onTop: Promise<string> | undefined;
-    const spy = vi.spyOn(Object.getPrototypeOf(file), 'datasync').mockImplementationOnce(() => {
+    interceptSyncs((sync) => {
+      if (onTop) return sync();
       onTop = store.commit(put('on top'));
       return Promise.reject(new Error('EIO'));
     });
-    onTestFinished(() => spy.mockRestore());
-    await file.close();
     const lost = store.commit(put('lost'));
     await expect(lost).rejects.toMatchObject({ code: 'storage_failed' });
     await expect(onTop).rejects.toMatchObject({ code: 'storage_failed' });
@@ -359,11 +376,7 @@ describe('the files of a store', () => {
   it.each(['is stored', 'fails'])(
     'are complete when `stored` resolves: a change during a sync %s',
     async (end) => {
-      const { folder, store } = await fresh({ fsync: true });
-      const file = await open(dbOf(folder));
-      const handles = Object.getPrototypeOf(file);
-      await file.close();
-      const real = handles.datasync;
+      const { store } = await fresh({ fsync: true });
       const order: string[] = [];
       const note = (name: string, work: Promise<unknown>) =>
         work.then(
@@ -371,16 +384,12 @@ describe('the files of a store', () => {
           () => order.push(`${name} rejects`),
         );
       let all: Promise<unknown> | undefined;
-      const spy = vi
-        .spyOn(handles, 'datasync')
-        .mockImplementationOnce(function (this: unknown) {
+      let syncs = 0;
+      interceptSyncs((sync) => {
+        if (++syncs === 1)
           all = Promise.all([note('change', store.commit(put('later'))), note('stored', store.stored())]);
-          return real.call(this);
-        })
-        .mockImplementationOnce(function (this: unknown) {
-          return end === 'fails' ? Promise.reject(new Error('EIO')) : real.call(this);
-        });
-      onTestFinished(() => spy.mockRestore());
+        return syncs === 2 && end === 'fails' ? Promise.reject(new Error('EIO')) : sync();
+      });
       await store.commit(put('first'));
       await all;
       const verb = end === 'fails' ? 'rejects' : 'resolves';
@@ -415,25 +424,18 @@ describe('the files of a store', () => {
     useFakeTimeouts();
     const { folder, store } = await fresh({ fsync: true });
     await store.commit(put('kept'));
-    const file = await open(dbOf(folder));
-    const handles = Object.getPrototypeOf(file);
-    await file.close();
-    const real = handles.datasync;
     const change = { wallets: [wallet({ id: 'new' }), wallet({ id: 'kept', holder: 'replaced' })] };
     let lost: Promise<string> | undefined;
-    const spy = vi
-      .spyOn(handles, 'datasync')
-      .mockImplementationOnce(function (this: unknown) {
-        // Applied before the snapshot begins, and written after that.
-        lost = store.commit(() => ({ change, result: 'lost' }));
-        return real.call(this);
-      })
-      .mockImplementationOnce(async () => {
-        // Long enough for a snapshot that does not wait.
-        for (let reads = 0; reads < 100; reads++) await readFile(`${dbOf(folder)}.tmp`).catch(() => {});
-        throw new Error('EIO');
-      });
-    onTestFinished(() => spy.mockRestore());
+    let syncs = 0;
+    interceptSyncs(async (sync) => {
+      syncs++;
+      // Applied before the snapshot begins, and written after that.
+      if (syncs === 1) lost = store.commit(() => ({ change, result: 'lost' }));
+      if (syncs !== 2) return sync();
+      // Long enough for a snapshot that does not wait.
+      for (let reads = 0; reads < 100; reads++) await readFile(`${dbOf(folder)}.tmp`).catch(() => {});
+      throw new Error('EIO');
+    });
     vi.advanceTimersByTime(1_000);
     await store.commit(put('first'));
     await expect(lost).rejects.toMatchObject({ code: 'storage_failed' });
