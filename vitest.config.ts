@@ -15,6 +15,9 @@ const HANGS_MS = 120_000;
 
 export default defineConfig({
   root: ROOT,
+  resolve: {
+    alias: [{ find: /^.*\/real-time\.ts$/, replacement: `${ROOT}test/setup/replaceable-time.ts` }],
+  },
   plugins: [viteAssets, ...(process.env['TEST_HOSTILE_IDS'] ? [hostileIds] : [])],
   test: {
     // Processes, not threads: tests take locks by process id, send signals and bind sockets.

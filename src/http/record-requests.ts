@@ -3,6 +3,7 @@ import { describeEffects } from '../contract/active-fault.ts';
 import { firstProblems, type GatewayError, renderHint } from '../contract/error.ts';
 import type { RecordedRequest } from '../contract/event.ts';
 import { timestamp } from '../contract/time.ts';
+import { performance } from '../system/real-time.ts';
 import type { AppContext, AppEnvironment, AppParts, RequestLog, ServerRuntime } from './environment.ts';
 
 /** Maximum number of characters of a request body in the request log. */

@@ -14,6 +14,7 @@ import {
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { quoted } from '../contract/curl.ts';
 import { command, GatewayError, hint, option } from '../contract/error.ts';
+import { clearInterval, performance, realNow, setInterval, setTimeout } from '../system/real-time.ts';
 import {
   fileId,
   isCreated,
@@ -289,7 +290,7 @@ async function takeOverClaim(claim: string, mine: string): Promise<boolean> {
   if (stamp === undefined || !found) return false;
   const owner = parseOwner((await contentOf(claim)) ?? '');
   const hasEnded = owner !== undefined && !isElsewhere(owner) && !isRunning(owner);
-  if (hasEnded || Date.now() - found.mtimeMs > ABANDONED_MS) return replaceStale(claim, stamp, mine);
+  if (hasEnded || realNow() - found.mtimeMs > ABANDONED_MS) return replaceStale(claim, stamp, mine);
   await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
   return false;
 }

@@ -8,6 +8,7 @@ import { isOwnPage, readOrigin } from '../../contract/page-origin.ts';
 import { LOOSE } from '../../contract/profiles.ts';
 import { shorten } from '../../contract/text.ts';
 import { MODES, type Mode } from '../../contract/vocabulary.ts';
+import { performance } from '../../system/real-time.ts';
 import { fieldReader, type PostedFields } from '../../wire/body.ts';
 import type { Dialect } from '../../wire/dialect.ts';
 import { MAX_BODY_BYTES, readFields, readIncoming } from '../body.ts';
