@@ -5,7 +5,7 @@ import { temporaryFolder } from '../helpers/folder.ts';
 import { type Answer, type Received, startReceiver } from '../helpers/receiver.ts';
 import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
 import { missing } from '../merchants/running.ts';
-import { createProject, phpunit } from './project.ts';
+import { createProject, missingRunner, phpunit } from './project.ts';
 
 /* The tests that a payment page offers, in a project that has the package installed. */
 
@@ -72,34 +72,39 @@ test('the test for Vitest passes while the receiver answers as before, and fails
   expect(other.code).toBe(1);
 });
 
-test("the test for Playwright repeats the customer's steps in the checkout", async () => {
-  const enter = async (checkout: string, step: string, value: string) =>
-    fetch(checkout.replace('/checkout?', `/checkout/${step}?`), {
-      method: 'POST',
-      redirect: 'manual',
-      body: new URLSearchParams({ [step]: value }),
+const noPlaywright = missingRunner('@playwright/test');
+
+test.skipIf(noPlaywright)(
+  `the test for Playwright repeats the customer's steps in the checkout${noPlaywright}`,
+  async () => {
+    const enter = async (checkout: string, step: string, value: string) =>
+      fetch(checkout.replace('/checkout?', `/checkout/${step}?`), {
+        method: 'POST',
+        redirect: 'manual',
+        body: new URLSearchParams({ [step]: value }),
+      });
+    const { sim, receiver } = await playedStory(async (_, checkout) => {
+      await enter(checkout, 'email', 'nobody@shop.test');
+      await enter(checkout, 'email', 'test_mode@mail.com');
+      await enter(checkout, 'code', "11'11");
+      await enter(checkout, 'code', '424242');
     });
-  const { sim, receiver } = await playedStory(async (_, checkout) => {
-    await enter(checkout, 'email', 'nobody@shop.test');
-    await enter(checkout, 'email', 'test_mode@mail.com');
-    await enter(checkout, 'code', "11'11");
-    await enter(checkout, 'code', '424242');
-  });
-  const options = await launchOptions(await temporaryFolder());
-  await project.write(
-    'playwright.config.mjs',
-    `export default { reporter: 'line', use: { launchOptions: ${JSON.stringify(options)} } };`,
-  );
-  await project.write('payment.spec.mjs', await copied(sim, 'playwright'));
-  const run = [process.execPath, 'node_modules/@playwright/test/cli.js', 'test', 'payment.spec'];
-  const { code, output } = await project.run(run, KEYS);
-  expect(output).toMatch(/1 passed/);
-  expect(code).toBe(0);
-  // Two IPNs and the browser of the test, which was redirected to the shop; the original customer had no browser.
-  expect(receiver.requests.map(({ url }) => url).slice(2)).toEqual(
-    expect.arrayContaining(['/ipn', '/ipn', expect.stringMatching(/^\/paid\?a=1&b=/)]),
-  );
-});
+    const options = await launchOptions(await temporaryFolder());
+    await project.write(
+      'playwright.config.mjs',
+      `export default { reporter: 'line', use: { launchOptions: ${JSON.stringify(options)} } };`,
+    );
+    await project.write('payment.spec.mjs', await copied(sim, 'playwright'));
+    const run = [process.execPath, 'node_modules/@playwright/test/cli.js', 'test', 'payment.spec'];
+    const { code, output } = await project.run(run, KEYS);
+    expect(output).toMatch(/1 passed/);
+    expect(code).toBe(0);
+    // Two IPNs and the browser of the test, which was redirected to the shop; the original customer had no browser.
+    expect(receiver.requests.map(({ url }) => url).slice(2)).toEqual(
+      expect.arrayContaining(['/ipn', '/ipn', expect.stringMatching(/^\/paid\?a=1&b=/)]),
+    );
+  },
+);
 
 const noPhp = missing('php');
 const why = noPhp ? ` (${noPhp})` : '';
