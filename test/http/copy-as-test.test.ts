@@ -1,5 +1,5 @@
-import { transform } from 'esbuild';
 import fc from 'fast-check';
+import { parseAst } from 'rolldown/parseAst';
 import { describe, expect, it } from 'vitest';
 import type { DeliveryOrder, PaymentOutcome } from '../../src/contract/vocabulary.ts';
 import type { Payment } from '../../src/domain/state.ts';
@@ -21,7 +21,7 @@ async function storyOf(sim: Sim, change: Partial<Payment> = {}) {
 async function textsOf(sim: Sim, change?: Partial<Payment>) {
   const story = await storyOf(sim, change);
   const texts = { vitest: vitestText(story), playwright: playwrightText(story), phpunit: phpunitText(story) };
-  for (const text of [texts.vitest, texts.playwright]) await transform(text, { format: 'esm' });
+  for (const text of [texts.vitest, texts.playwright]) parseAst(text);
   return texts;
 }
 
