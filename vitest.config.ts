@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
-import { viteAssets } from './.config/assets.mjs';
+import { assets } from './.config/assets.mjs';
 import { LANES } from './test/lanes.ts';
 import { hostileIds } from './test/setup/hostile-ids.ts';
 import { ShuffledProjects } from './test/setup/sequencer.ts';
@@ -15,7 +15,10 @@ const HANGS_MS = 120_000;
 
 export default defineConfig({
   root: ROOT,
-  plugins: [viteAssets, ...(process.env['TEST_HOSTILE_IDS'] ? [hostileIds] : [])],
+  resolve: {
+    alias: [{ find: /^.*\/real-time\.ts$/, replacement: `${ROOT}test/setup/replaceable-time.ts` }],
+  },
+  plugins: [assets, ...(process.env['TEST_HOSTILE_IDS'] ? [hostileIds] : [])],
   test: {
     // Processes, not threads: tests take locks by process id, send signals and bind sockets.
     pool: 'forks',

@@ -1,43 +1,23 @@
-// Builds dist/ if its sources have changed since the last build.
-import { spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+// Builds dist/ if a source has changed since the last build.
+import { execSync } from 'node:child_process';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const SOURCES = ['src', 'fixtures', '.config', 'package.json', 'package-lock.json'];
-/** Describes the sources of the current `dist/`. Every build writes it. */
-export const STAMP = join(ROOT, 'dist', '.sources');
+const FILES = ['package.json', 'package-lock.json', 'tsconfig.json'];
+const FOLDERS = ['.config', 'fixtures', 'src'];
+/** The last file that a build writes. */
+const BUILT = 'dist/types-commonjs/package.json';
 
-function filesIn(path) {
-  if (statSync(path).isFile()) return [path];
-  return readdirSync(path)
-    .sort()
-    .flatMap((name) => filesIn(join(path, name)));
+const changedAt = (path) => statSync(path).mtimeMs;
+/** With the folder itself, which changes when a file in it is removed. */
+const pathsIn = (folder) =>
+  ['', ...readdirSync(folder, { recursive: true })].map((name) => join(folder, name));
+const sources = [...FILES, ...FOLDERS.flatMap(pathsIn)];
+
+const isFirst = !existsSync(BUILT);
+if (isFirst || sources.some((path) => changedAt(path) > changedAt(BUILT))) {
+  const why = isFirst ? 'first start' : 'its sources have changed';
+  process.stderr.write(`gateway-sim: building (${why}, about 10 seconds)…\n`);
+  // If it fails, the error contains what it wrote to stderr.
+  execSync('npm run --silent build', { stdio: 'pipe' });
 }
-
-export function stampOfSources() {
-  const hash = createHash('sha256');
-  for (const file of SOURCES.flatMap((name) => filesIn(join(ROOT, name)))) {
-    hash.update(file.slice(ROOT.length)).update('\0').update(readFileSync(file)).update('\0');
-  }
-  return hash.digest('hex');
-}
-
-function stampOfBuild() {
-  try {
-    return readFileSync(STAMP, 'utf8');
-  } catch {
-    return undefined;
-  }
-}
-
-/** Throws if the build fails; the previous dist/ stays unchanged. */
-export function buildIfStale() {
-  if (stampOfSources() === stampOfBuild()) return;
-  const { status } = spawnSync(process.execPath, ['.config/build.mjs'], { cwd: ROOT, stdio: 'inherit' });
-  if (status !== 0) throw new Error('the build failed');
-}
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) buildIfStale();

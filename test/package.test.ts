@@ -1,11 +1,10 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
+import { builtinModules, createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
 import { publint } from 'publint';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PAGES } from './docs/pages.ts';
-import { IS_RELEASE, sample } from './helpers/scope.ts';
+import { sample } from './helpers/scope.ts';
 import { createProject, type Project } from './recipes/project.ts';
 
 const TSC = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin', 'tsc');
@@ -19,27 +18,31 @@ beforeAll(async () => {
 });
 afterAll(() => project.remove());
 
-test.runIf(IS_RELEASE)('types and code agree in every module system (attw)', async () => {
-  // This file is for `node --import` and exports nothing.
-  const options = { excludeEntrypoints: ['./alias-hosts'] };
-  const analysis = await checkPackage(createPackageFromTarballData(new Uint8Array(tarball)), options);
-  expect(analysis.types).toBeTruthy();
-  expect('problems' in analysis && analysis.problems).toEqual([]);
-});
-
 test('package.json matches the packed files (publint)', async () => {
   const bytes = new Uint8Array(tarball).buffer;
   const { messages } = await publint({ pack: { tarball: bytes }, level: 'suggestion', strict: true });
   expect(messages).toEqual([]);
 });
 
-test('the CommonJS build has no import(), which Jest does not support', async () => {
+/** The files with this ending in dist, by path. */
+async function built(ending: string): Promise<[path: string, text: string][]> {
   const dist = join(project.folder, 'node_modules/gateway-sim/dist');
-  const files = (await readdir(dist, { recursive: true })).filter((name) => name.endsWith('.cjs'));
+  const paths = (await readdir(dist, { recursive: true })).filter((path) => path.endsWith(ending));
+  return Promise.all(paths.map(async (path) => [path, await readFile(join(dist, path), 'utf8')]));
+}
+
+test('the code has no import(), which Jest does not support, and requires only itself and Node', async () => {
+  const files = await built('.cjs');
   expect(files.length).toBeGreaterThan(2);
-  for (const name of files) {
-    const text = await readFile(join(dist, name), 'utf8');
-    expect(text.match(/\bimport\s*\(.{0,40}/g) ?? [], name).toEqual([]);
+  for (const [path, text] of files) {
+    expect(text.match(/\bimport\s*\(.{0,40}/g) ?? [], path).toEqual([]);
+    const required = [...text.matchAll(/\brequire\("([^"]+)"\)/g)].map(([, name = '']) => name);
+    const isKnown = (name: string) =>
+      name.startsWith('.') || builtinModules.includes(name.replace('node:', ''));
+    expect(
+      required.filter((name) => !isKnown(name)),
+      path,
+    ).toEqual([]);
   }
 });
 
@@ -66,21 +69,75 @@ test('no internal files are packed', async () => {
     .split('\n')
     .map((path) => path.replace('node_modules/gateway-sim/', ''));
   const expected =
-    /^(bin\/((gateway-sim|alias-hosts)\.js|package\.json)|dist\/(chunks\/[\w.-]+\.cjs|main\.cjs|licenses\.txt|index\.(js|cjs|d\.ts|d\.cts)|(api|audit|audit-options|records|error)\.d\.c?ts)|fixtures\/((default|config\.schema)\.json|fidelity\/manifest\.jsonl)|src\/docs\/((\w+\/)?[\w-]+\.md|reference\/llms\.txt|[\w-]+\.png|Dockerfile|compose\.yaml)|src\/init\/[\w.-]+|package\.json|README\.md|CHANGELOG\.md|LICENSE)$/;
+    /^(bin\/((gateway-sim|alias-hosts|node-version)\.js|package\.json)|dist\/(chunks\/[\w.-]+\.cjs|(main|library)\.cjs|licenses\.txt|sbom\.cdx\.json|index\.(js|cjs)|types(-commonjs)?\/((index|records|library\/api|options\/table|contract\/[\w-]+)\.d\.ts|package\.json))|fixtures\/((default|config\.schema)\.json|fidelity\/manifest\.jsonl)|src\/docs\/((\w+\/)?[\w-]+\.md|reference\/llms\.txt|[\w-]+\.png|Dockerfile|compose\.yaml)|src\/init\/[\w.-]+|package\.json|README\.md|CHANGELOG\.md|LICENSE)$/;
   expect(files.filter((file) => !expected.test(file))).toEqual([]);
   expect(files).toEqual(expect.arrayContaining(Object.keys(PAGES)));
-  for (const name of ['index', 'api', 'audit', 'audit-options', 'records', 'error']) {
-    const text = await readFile(join(project.folder, `node_modules/gateway-sim/dist/${name}.d.ts`), 'utf8');
+});
+
+test('the types need no package', async () => {
+  const files = await built('.d.ts');
+  expect(files.length).toBeGreaterThan(10);
+  for (const [path, text] of files) {
     const types = text.replace(/\/\*[\s\S]*?\*\//g, '');
-    expect(types).not.toMatch(/\bany\b|from '(?!\.\/(api|audit|audit-options|records|error)\.js')/);
+    expect(types.match(/\bany\b.*|(from|import\() '(?!\.\.?\/).*/g) ?? [], path).toEqual([]);
   }
 });
 
-test('the licences of bundled packages are packed', async () => {
-  const text = await readFile(join(project.folder, 'node_modules/gateway-sim/dist/licenses.txt'), 'utf8');
-  for (const name of ['commander', 'hono', 'lowdb', 'chalk', 'open', 'zod', 'node-forge'])
-    expect(text).toMatch(new RegExp(`^${name} \\d+\\.\\d+\\.\\d+ \\(`, 'm'));
-  expect(text).toContain('Copyright (c) 2021 - present, Yusuke Wada');
+test('the licences and the bill of materials list exactly the bundled packages', async () => {
+  const code = (await built('.cjs')).map(([, text]) => text).join('\n');
+  // Each bundled module begins with its path.
+  const bundled = code.matchAll(/^\/\/ node_modules\/((?:@[^/]+\/)?[^/]+)/gm);
+  const names = [...new Set([...bundled].map(([, name]) => name))].sort();
+  expect(names).toEqual(expect.arrayContaining(['commander', 'hono', 'lowdb', 'chalk', 'zod']));
+  const [[, bill = ''] = []] = await built('sbom.cdx.json');
+  const { bomFormat, specVersion, components } = JSON.parse(bill) as Bill;
+  expect([bomFormat, specVersion]).toEqual(['CycloneDX', '1.6']);
+  expect(components.map(({ name }) => name)).toEqual(names);
+  const [[, licences = ''] = []] = await built('licenses.txt');
+  for (const { name, version, purl, licenses } of components) {
+    expect(purl).toBe(`pkg:npm/${name.replace('@', '%40')}@${version}`);
+    const [{ license, expression } = {}] = licenses;
+    expect(licences).toContain(`${name} ${version} (${license?.id ?? expression})\n`);
+  }
+  expect(licences).toContain('Copyright (c) 2021 - present, Yusuke Wada');
+});
+
+interface Bill {
+  bomFormat: string;
+  specVersion: string;
+  components: {
+    name: string;
+    version: string;
+    purl: string;
+    licenses: { license?: { id: string }; expression?: string }[];
+  }[];
+}
+
+describe('an older Node', () => {
+  /** Fakes its version only: everything that it cannot run comes after the check. */
+  const run = async (...args: string[]) => {
+    const versions = "{ value: { ...process.versions, node: '18.20.8' } }";
+    await project.write('older.cjs', `Object.defineProperty(process, 'versions', ${versions});`);
+    return project.run([process.execPath, '--require', './older.cjs', ...args]);
+  };
+  const message = 'gateway-sim needs Node 20.19 or newer, this is 18.20.8';
+
+  test('is reported by the command', async () => {
+    const command = 'node_modules/gateway-sim/bin/gateway-sim.js';
+    expect(await run(command, '--version')).toEqual({ code: 2, output: `${message}\n` });
+  });
+
+  test('can read the files that report it', async () => {
+    for (const name of ['bin/gateway-sim.js', 'bin/node-version.js', 'dist/index.cjs']) {
+      const text = await readFile(join(project.folder, 'node_modules/gateway-sim', name), 'utf8');
+      expect(text.match(/\?\?|\?\.|[&|]{2}=|\d_\d|.*\bimport\b.*/g)).toBeNull();
+    }
+  });
+
+  test.each(["require('gateway-sim')", "import('gateway-sim')"])('is reported by %s', async (load) => {
+    const text = `(async () => ${load})().catch((error) => console.log(error.name + ': ' + error.message))`;
+    expect(await run('-e', text)).toEqual({ code: 0, output: `Error: ${message}\n` });
+  });
 });
 
 describe('the types compile without skipLibCheck', () => {
@@ -141,4 +198,30 @@ test('import and require load the same library', async () => {
   const { code, output } = await project.run([process.execPath, 'both.mjs']);
   expect(JSON.parse(output)).toEqual([names, names]);
   expect(code).toBe(0);
+});
+
+test('timers that a test replaces do not stop the emulator', async () => {
+  await project.write(
+    'faked.mjs',
+    `import timers from 'node:timers';
+     import promises from 'node:timers/promises';
+     import { startGatewaySim } from 'gateway-sim';
+     const never = () => ({ ref() {}, unref() { return this; } });
+     for (const name of ['setTimeout', 'setInterval', 'setImmediate']) globalThis[name] = timers[name] = never;
+     promises.setTimeout = promises.setImmediate = () => new Promise(() => {});
+     globalThis.performance = { now: () => 0 };
+     Date.now = () => 0;
+     const sim = await startGatewaySim({ dataDir: 'faked-time' });
+     const receiver = await sim.listen();
+     receiver.respondWith(500);
+     const { createdAt } = await sim.payments.create({ identifier: 'order-1', ipnUrl: receiver.url });
+     await sim.payments.approve('order-1', { delivery: 'redirect-then-ipn' });
+     await receiver.waitFor({ identifier: 'order-1' });
+     const { payments } = await sim.snapshot();
+     const late = await sim.payments.waitFor({ identifier: 'order-2' }, { timeout: 50 }).catch(({ code }) => code);
+     await sim.stop();
+     console.log(createdAt.startsWith('20'), payments.length, late);`,
+  );
+  const { code, output } = await project.run([process.execPath, 'faked.mjs']);
+  expect([output, code]).toEqual(['true 1 timed_out\n', 0]);
 });

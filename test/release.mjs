@@ -1,14 +1,16 @@
 // Runs the tests for a release on every installed Node: `npm test` with every combination, the other test runners, and a
-// few cases of each trial. If they pass, it updates the pictures in the documentation.
+// few cases of each trial. If they pass, it updates the pictures in the documentation. Installs Jest and Playwright for the
+// time of the run.
 //
 //   npm run test:release -- [vitest's arguments]
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync } from 'node:fs';
-import { homedir } from 'node:os';
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const VITEST = fileURLToPath(new URL('../node_modules/vitest/vitest.mjs', import.meta.url));
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const VITEST = join(ROOT, 'node_modules/vitest/vitest.mjs');
 
 /** The current Node, all versions in nvm, and the paths in NODES, which is separated like PATH. */
 function installed() {
@@ -30,12 +32,16 @@ function byMajor(paths) {
   return [...found.values()];
 }
 
+const tools = mkdtempSync(join(tmpdir(), 'gateway-sim-runners-'));
+spawnSync('bash', ['.ci/runners', tools], { cwd: ROOT, stdio: 'inherit' });
+const PATH = `${tools}${delimiter}${process.env['PATH']}`;
+
 const failed = [];
 for (const { path, version } of byMajor(installed())) {
   process.stdout.write(`\n== Node ${version.slice(1)}\n`);
   const { status } = spawnSync(path, [VITEST, 'run', ...process.argv.slice(2)], {
     stdio: 'inherit',
-    env: { ...process.env, TEST_SCOPE: 'release' },
+    env: { ...process.env, PATH, TEST_SCOPE: 'release' },
   });
   if (status !== 0) failed.push(version);
 }
@@ -43,5 +49,6 @@ if (!failed.length) {
   const { status } = spawnSync('npm', ['run', '--silent', 'pictures'], { stdio: 'inherit' });
   if (status !== 0) failed.push('the pictures');
 }
+rmSync(tools, { recursive: true });
 process.stdout.write(failed.length ? `\nfailed: ${failed.join(', ')}\n` : '\nall passed\n');
 process.exitCode = failed.length ? 1 : 0;

@@ -1,5 +1,4 @@
 import { addAbortListener, setMaxListeners } from 'node:events';
-import { setTimeout as pause } from 'node:timers/promises';
 import { AUDIT_CLASSES, AUDIT_GROUPS, isReportable } from '../contract/audit.ts';
 import type { AuditOptions } from '../contract/audit-options.ts';
 import type { AuditCaseInfo, AuditedCase, AuditReport } from '../contract/audit-report.ts';
@@ -8,6 +7,7 @@ import { didYouMean, GatewayError, usage } from '../contract/error.ts';
 import { duration } from '../contract/time.ts';
 import { namesOf } from '../contract/vocabulary.ts';
 import { receiveOnLoopback } from '../system/loopback-receiver.ts';
+import { pause, performance, setTimeout } from '../system/real-time.ts';
 import type { IpnTools } from '../wire/dialect.ts';
 import { type AuditCase, evidence, type Finding, skipped, unproven } from './case.ts';
 import { CHECKOUT } from './cases/checkout.ts';
@@ -129,11 +129,15 @@ export async function unlessAborted<Result>(
 
 /** Time to clean up after the audit is cancelled, since the emulator may hang. */
 const CLEAN_UP_MS = 2_000;
+const timeToCleanUp = () =>
+  new Promise<void>((resolve) => {
+    setTimeout(resolve, CLEAN_UP_MS).unref();
+  });
 
 /** Waits for the cleanup; for a limited time if the audit was cancelled. */
 async function unlessLate(signal: AbortSignal | undefined, run: Promise<void>): Promise<void> {
   if (!signal) return run;
-  return Promise.race([run, aborted(signal).then(() => pause(CLEAN_UP_MS, undefined, { ref: false }))]);
+  return Promise.race([run, aborted(signal).then(timeToCleanUp)]);
 }
 
 /** Cancels the audit's pending orders: if they were settled later, the shop would ship goods that no customer bought. */

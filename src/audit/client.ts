@@ -1,6 +1,5 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Agent } from 'node:https';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { curlRequest } from '../contract/curl.ts';
 import type { AttemptFailure } from '../contract/delivery.ts';
 import { describeFailure } from '../contract/describe-delivery.ts';
@@ -16,6 +15,7 @@ import {
   readBody,
 } from '../delivery/sender.ts';
 import { VERSION } from '../system/package-info.ts';
+import { pause, performance } from '../system/real-time.ts';
 
 /** How a body is sent: whole with its length, in chunks, slowly, cut off, or without waiting for the response. */
 type Manner = 'whole' | 'chunked' | 'slow' | 'truncated' | 'disconnected';
@@ -195,7 +195,7 @@ async function write(
       for (let drop = 0; drop < DROPS && !request.destroyed; drop++) {
         const size = Math.ceil(bytes.length / DROPS);
         request.write(bytes.subarray(drop * size, (drop + 1) * size));
-        await sleep(DROP_EVERY_MS);
+        await pause(DROP_EVERY_MS);
       }
       request.end();
       return;
@@ -205,7 +205,7 @@ async function write(
         if (manner === 'truncated') request.write(bytes.subarray(0, half), () => resolve());
         else request.end(bytes, resolve);
       });
-      await sleep(LEAVE_AFTER_MS);
+      await pause(LEAVE_AFTER_MS);
       request.destroy();
   }
 }

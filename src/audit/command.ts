@@ -4,6 +4,7 @@ import { GatewayError, hint, usage } from '../contract/error.ts';
 import type { Payment } from '../contract/payment.ts';
 import { shorten } from '../contract/text.ts';
 import { namesOf } from '../contract/vocabulary.ts';
+import { clearTimeout, setTimeout } from '../system/real-time.ts';
 
 /*
  * The user's commands. Identifiers are untrusted text: a shell must not parse them, and a program must not read them as

@@ -5,6 +5,7 @@ import type { Payment } from '../contract/payment.ts';
 import { shorten } from '../contract/text.ts';
 import { readText } from '../delivery/sender.ts';
 import { errorPage, ownWords } from '../domain/receiver-answer.ts';
+import { pause, performance } from '../system/real-time.ts';
 import { ask } from './client.ts';
 import { callUserFunction, type OrderValues, readCommand, runCommand, valuesOf } from './command.ts';
 import type { AuditGateway } from './gateway.ts';
@@ -150,7 +151,7 @@ export class Orders {
           const text = `the shop initiated no payment within ${limitMs / 1_000} s of the order`;
           throw new GatewayError('timed_out', `${text}: ${await this.#whyNone()}`);
         }
-        const poll = new Promise((resolve) => setTimeout(resolve, POLL_MS));
+        const poll = pause(POLL_MS);
         await (ended ? poll : Promise.race([placed, poll]));
       }
     } finally {

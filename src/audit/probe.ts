@@ -6,6 +6,7 @@ import { namesOf } from '../contract/vocabulary.ts';
 import type { Egress } from '../delivery/egress.ts';
 import { readText } from '../delivery/sender.ts';
 import { matches } from '../system/match-pattern.ts';
+import { realNow } from '../system/real-time.ts';
 import { ask } from './client.ts';
 import {
   type CommandRun,
@@ -261,7 +262,7 @@ const DAY_MS = 86_400_000;
 
 /** Whether a text is a time today, in any time zone. A later time may be the end of a customer's access. */
 const isRecentTime = (text: string) =>
-  /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/.test(text) && Math.abs(Date.parse(text) - Date.now()) < DAY_MS;
+  /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/.test(text) && Math.abs(Date.parse(text) - realNow()) < DAY_MS;
 
 /** The difference between two outputs of a probe: the changed JSON members, otherwise both texts. */
 export function differenceOf(before: string, after: string): string {

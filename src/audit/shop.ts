@@ -1,9 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { setTimeout as pause } from 'node:timers/promises';
 import type { AuditOptions } from '../contract/audit-options.ts';
 import { GatewayError } from '../contract/error.ts';
 import type { Payment, Settled } from '../contract/payment.ts';
 import { withQueryOf } from '../delivery/forward.ts';
+import { pause, performance } from '../system/real-time.ts';
 import type { IpnTools } from '../wire/dialect.ts';
 import { AuditClient, type Observation, type ProbeRequest, requestText } from './client.ts';
 import type { AuditGateway } from './gateway.ts';

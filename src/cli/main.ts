@@ -9,8 +9,6 @@ export async function main(argv: readonly string[]): Promise<void> {
     process.stdout.write(`${VERSION}\n`);
     return;
   }
-  const { keepCompiledCode } = await import('./compile-cache.ts');
-  keepCompiledCode(process.env);
   const io = processIo();
   const { run } = await import('./run.ts');
   const exitCode = io ? await run(argv, io) : 2;

@@ -28,7 +28,7 @@ import { connect } from './connect.ts';
 import { hintStyle, type Io, Output, pairs } from './output.ts';
 
 /** The commands and groups, in the order of the help. Only the requested one is loaded. */
-const COMMANDS: Readonly<Record<string, () => Promise<Command | Group>>> = {
+export const COMMANDS: Readonly<Record<string, () => Promise<Command | Group>>> = {
   start: async () => (await import('./commands/start.ts')).start,
   exec: async () => (await import('./commands/exec.ts')).exec,
   pay: async () => (await import('./commands/payments.ts')).pay,

@@ -45,12 +45,6 @@ export const GivenState = request(
   { version, ...optionalLists },
 );
 
-/** The whole state, returned by `snapshot` and accepted by `restore`. Its structure may change between versions. */
-export interface StateSnapshot {
-  version: number;
-  [collection: string]: unknown;
-}
-
 const counts = {
   payments: field(count, 'Payments.'),
   deliveries: field(count, 'IPNs.'),

@@ -3,6 +3,7 @@ import * as http from 'node:http';
 import { isIP } from 'node:net';
 import type { AttemptFailure, ResponseFlaw } from '../contract/delivery.ts';
 import type { AttemptReport } from '../domain/delivery.ts';
+import { performance } from '../system/real-time.ts';
 import { type Egress, EgressError, endpointOf } from './egress.ts';
 import { readLeniently } from './lenient-response.ts';
 import {

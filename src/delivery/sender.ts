@@ -4,6 +4,7 @@ import type { PeerCertificate, ConnectionOptions as TlsOptions } from 'node:tls'
 import type { AttemptFailure } from '../contract/delivery.ts';
 import { describeFailure } from '../contract/describe-delivery.ts';
 import { GatewayError } from '../contract/error.ts';
+import { clearTimeout, performance, setTimeout } from '../system/real-time.ts';
 import { type Egress, EgressError } from './egress.ts';
 
 /*

@@ -3,6 +3,7 @@ import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import * as tls from 'node:tls';
 import { hostName, isLoopback } from '../contract/address.ts';
+import { clearTimeout, setTimeout } from '../system/real-time.ts';
 import type { Dialect } from '../wire/dialect.ts';
 import { endRaw, type Frontend, NO_PROXY, proxied, refuse } from './listener.ts';
 

@@ -6,7 +6,7 @@ import { type Field, type JsonSchema, MESSAGES, type Message, messageOf } from '
 import { componentSchemas, inlineSchema, ref } from '../contract/json-schema.ts';
 import { SOURCES } from '../contract/vocabulary.ts';
 import { optionsSchema } from '../options/json-schema.ts';
-import { MANIFEST_LINES } from '../system/manifest-lines.ts';
+import { manifestLines } from '../system/manifest-lines.ts';
 import { VERSION } from '../system/package-info.ts';
 import type { AppParts } from './environment.ts';
 import {
@@ -64,9 +64,9 @@ export function openApiDocument(
 
 /** Adds to messages and fields the manifest lines that prove them, and the sources of these lines. */
 function sourced(schemas: Record<string, JsonSchema>): Record<string, JsonSchema> {
-  const found = new Map<Message | Field | undefined, typeof MANIFEST_LINES>();
-  for (const line of MANIFEST_LINES) {
-    for (const place of line.proves) {
+  const found = new Map<Message | Field | undefined, ReturnType<typeof manifestLines>>();
+  for (const line of manifestLines()) {
+    for (const place of line.proves ?? []) {
       const [name = '', field] = place.split('.');
       const message = MESSAGES.get(name);
       const proven = field === undefined ? message : message?.fields?.[field];
@@ -77,7 +77,7 @@ function sourced(schemas: Record<string, JsonSchema>): Record<string, JsonSchema
   const withSources = (schema: JsonSchema, proven: Message | Field | undefined): JsonSchema => {
     const lines = found.get(proven);
     if (!lines) return schema;
-    const sources = SOURCES.filter((source) => lines.some((line) => line.source === source));
+    const sources = SOURCES.filter((source) => lines.some(({ source: { kind } }) => kind === source));
     return {
       ...schema,
       description: `${schema.description} Source: ${sources.join(', ')}.`,
@@ -233,7 +233,9 @@ function describeOperation(method: string, path: string, operation: Operation) {
 /** The ids of the manifest lines that match any of these patterns, in which `*` matches anything. */
 export function linesMatching(patterns: string): string[] {
   const pattern = new RegExp(`^(?:${patterns.replaceAll(', ', '|').replaceAll('*', '.*')})$`);
-  return MANIFEST_LINES.map(({ id }) => id).filter((id) => pattern.test(id));
+  return manifestLines()
+    .map(({ id }) => id)
+    .filter((id) => pattern.test(id));
 }
 
 function contentOf({ types = [JSON_TYPE], schema, examples }: NonNullable<Operation['body']>): ContentObject {

@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 import type { AuditOptions } from '../contract/audit-options.ts';
 import type { AuditedCase, AuditReport } from '../contract/audit-report.ts';
 import type {
@@ -24,7 +25,6 @@ import type {
   SettleInput,
   TimelineEntry,
 } from '../contract/payment.ts';
-import type { StateSnapshot } from '../contract/state.ts';
 import type {
   DeliveryOrder,
   DeliveryState,
@@ -67,7 +67,6 @@ export type {
   RecordedRequest,
   RequestFilter,
   Settled,
-  StateSnapshot,
   TimelineEntry,
   Wallet,
 };
@@ -91,6 +90,12 @@ export interface Page<Item> {
   data: Item[];
   /** Pass it as `cursor` to get the next page; null on the last page. */
   nextCursor: string | null;
+}
+
+/** The whole state, returned by `snapshot` and accepted by `restore`. Its structure may change between versions. */
+export interface StateSnapshot {
+  version: number;
+  [collection: string]: unknown;
 }
 
 /** How long to wait for something. */

@@ -7,6 +7,7 @@ import { parseDuration } from '../contract/time.ts';
 import type { CardAction, CardMovementKind } from '../contract/vocabulary.ts';
 import { allowedHosts, Egress, endpointOf, isMetadata, isOwnInterface } from '../delivery/egress.ts';
 import { receiveOnLoopback } from '../system/loopback-receiver.ts';
+import { pause, performance } from '../system/real-time.ts';
 import { formOf } from '../wire/encoding.ts';
 import type {
   Cards,
@@ -341,7 +342,7 @@ async function waitFor<Found>(
     if (found !== undefined) return found;
     if (performance.now() >= deadline) break;
     const wait = Math.min(POLL_MS, Math.max(deadline - performance.now(), 0));
-    await new Promise((resolve) => setTimeout(resolve, wait));
+    await pause(wait);
   }
   const message = `there was no ${what} within ${limit / 1_000} s`;
   const problems = [message, ...(await instead())];

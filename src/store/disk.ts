@@ -3,6 +3,7 @@ import { Low } from 'lowdb';
 import { command, GatewayError, hint, option } from '../contract/error.ts';
 import { COLLECTION_NAMES } from '../contract/state.ts';
 import { State, type Undo } from '../domain/state.ts';
+import { clearTimeout, setImmediate, setTimeout } from '../system/real-time.ts';
 import { damaged, reason, type StoreFiles, unwritable } from './files.ts';
 import { hasOnlySnapshot } from './folder.ts';
 import { assertConsistent } from './integrity.ts';

@@ -4,6 +4,7 @@ import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { quoted } from '../contract/curl.ts';
 import { command, GatewayError, hint, option } from '../contract/error.ts';
+import { clearInterval, pause, performance, realNow, setInterval } from '../system/real-time.ts';
 import { fileId, readText, removeFile } from './files.ts';
 import { identityOf, isRunning, type ProcessIdentity } from './process-identity.ts';
 import { DEFAULT_DATA_DIR } from './server-file.ts';
@@ -52,7 +53,7 @@ export class Lock {
     this.#id = fileId(file.fd);
     this.takenOverFrom = takenOverFrom;
     const renew = async () => {
-      if (this.isHeld()) await utimes(path, new Date(), new Date());
+      if (this.isHeld()) await utimes(path, realNow() / 1_000, realNow() / 1_000);
     };
     this.#heartbeat = setInterval(() => void renew().catch(() => {}), HEARTBEAT_MS).unref();
   }
@@ -174,7 +175,7 @@ async function replace(
 async function isChanged(path: string, { stamp }: Found, patienceMs: number): Promise<boolean> {
   const until = performance.now() + patienceMs;
   while (performance.now() < until) {
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    await pause(POLL_MS);
     if ((await look(path))?.stamp !== stamp) return true;
   }
   return false;

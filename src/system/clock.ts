@@ -1,5 +1,6 @@
 import TinyQueue from 'tinyqueue';
 import { LONGEST_MOVE_MS } from '../contract/clock.ts';
+import { clearImmediate, clearTimeout, realNow, setImmediate, setTimeout } from './real-time.ts';
 
 /** Scheduled work on records: IPNs are sent, payments expire or settle automatically. */
 export interface DueWork {
@@ -70,7 +71,7 @@ export class Clock {
 
   /** If the system clock is set back, time continues from its last value, so that scheduled work is not delayed. */
   #realTime(): number {
-    const real = Date.now();
+    const real = realNow();
     if (real < this.#lastReal) this.#ahead += this.#lastReal - real;
     this.#lastReal = real;
     return real;

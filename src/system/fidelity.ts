@@ -1,4 +1,3 @@
-import scores from '../../fixtures/fidelity/manifest.jsonl?score';
 import {
   CHOICE_NAMES,
   type Choices,
@@ -7,7 +6,8 @@ import {
   type ProfileName,
   type ProfileOptions,
 } from '../contract/profiles.ts';
-import { namesOf } from '../contract/vocabulary.ts';
+import { namesOf, type Source } from '../contract/vocabulary.ts';
+import { manifestLines } from './manifest-lines.ts';
 
 /** The number of manifest lines of a profile, by source. */
 export interface Fidelity {
@@ -18,10 +18,11 @@ export interface Fidelity {
   chosen: number;
 }
 
-const NONE = { lines: 0, documented: 0, observed: 0, chosen: 0 };
-
 export function fidelityOf(profile: ProfileName): Fidelity {
-  return { profile, ...(scores[profile] ?? NONE) };
+  const lines = manifestLines().filter(({ profiles }) => profiles.includes(profile));
+  const count = (source: Source) => lines.filter(({ source: { kind } }) => kind === source).length;
+  const [documented, observed, chosen] = [count('documented'), count('observed'), count('chosen')];
+  return { profile, lines: lines.length, documented, observed, chosen };
 }
 
 /** Options that a profile may set, with their default values. */

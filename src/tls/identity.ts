@@ -6,6 +6,7 @@ import { isAbsolute, join, resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import { usage } from '../contract/error.ts';
 import { readOwnFile, readText, reason } from '../store/files.ts';
+import { realNow } from '../system/real-time.ts';
 
 /** A server's certificate with its key. */
 export interface Identity {
@@ -230,7 +231,7 @@ export async function identityOf(
   { names }: Pick<Wanted, 'names'>,
   dataDir: string | null,
 ): Promise<Identity> {
-  const now = Date.now();
+  const now = realNow();
   const notices: string[] = [];
   const folders = [...(dataDir === null ? [] : [dataDir]), '.'];
   const found = given ? undefined : await findMkcertPair(folders, names, now, (why) => notices.push(why));

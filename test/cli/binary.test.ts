@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { cp } from 'node:fs/promises';
+import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -149,7 +149,34 @@ it('reports a missing working directory', async () => {
 
 it('tells the user of a clone how to build it', async () => {
   const cwd = await temporaryFolder();
-  await cp(dirname(BINARY), join(cwd, 'bin'), { recursive: true });
+  const root = join(dirname(BINARY), '..');
+  for (const name of ['bin', 'package.json'])
+    await cp(join(root, name), join(cwd, name), { recursive: true });
   const { code, stderr } = await runProgram([process.execPath, 'bin/gateway-sim.js', 'status'], { cwd });
   expect([code, stderr]).toEqual([1, expect.stringContaining('npm run build')]);
+});
+
+describe('a clone', () => {
+  const SCRIPT = join(dirname(BINARY), '..', '.config', 'build-if-stale.mjs');
+  const BUILD = 'mkdir -p dist/types-commonjs && echo {} >dist/types-commonjs/package.json && ls src';
+
+  it('builds before its first start and after a change of its sources, and says so', async () => {
+    const manifest = JSON.stringify({ scripts: { build: BUILD } });
+    const files = ['package-lock.json', 'tsconfig.json'];
+    const cwd = await temporaryFolder({
+      'package.json': manifest,
+      ...Object.fromEntries(files.map((name) => [name, ''])),
+    });
+    for (const name of ['.config', 'fixtures', 'src']) await mkdir(join(cwd, name));
+    await writeFile(join(cwd, 'src', 'removed.ts'), '');
+    const build = () => runProgram([process.execPath, SCRIPT], { cwd });
+    const notice = (why: string) => `gateway-sim: building (${why}, about 10 seconds)…\n`;
+    expect(await build()).toMatchObject({ code: 0, stdout: '', stderr: notice('first start') });
+    expect(await build()).toMatchObject({ code: 0, stdout: '', stderr: '' });
+    await rm(join(cwd, 'src', 'removed.ts'));
+    expect(await build()).toMatchObject({ code: 0, stdout: '', stderr: notice('its sources have changed') });
+    await writeFile(join(cwd, 'package.json'), manifest.replace('ls src', 'ls nowhere'));
+    const { code, stderr } = await build();
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/^gateway-sim: building [\s\S]*nowhere/)]);
+  });
 });

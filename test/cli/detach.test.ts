@@ -7,7 +7,7 @@ import { isAlive, statOf } from '../../src/store/process-identity.ts';
 import { run as runBinary } from '../helpers/binary.ts';
 import { killGroup, type RunOptions } from '../helpers/child.ts';
 import { run, runJson, startHere, startIn } from '../helpers/cli.ts';
-import { temporaryFolder } from '../helpers/folder.ts';
+import { temporaryFolder, withTmp } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 
 /**
@@ -97,7 +97,7 @@ describe('start --detach', () => {
   it('in memory writes nothing to the folder, and is stopped by its URL', async () => {
     const cwd = await temporaryFolder();
     const tmp = await temporaryFolder();
-    const { ready } = await detached(['--detach', '--in-memory'], { cwd, env: { TMPDIR: tmp } });
+    const { ready } = await detached(['--detach', '--in-memory'], { cwd, env: withTmp(tmp) });
     const [log = ''] = await readdir(tmp);
     expect(ready.dataDir).toBeNull();
     expect([await readdir(cwd), log]).toEqual([[], expect.stringMatching(/^gateway-sim-\w+\.log$/)]);
@@ -129,7 +129,7 @@ describe('start --detach', () => {
       const direct = await run(['start', ...args], { cwd });
       const { code, stdout, stderr } = await runBinary(['start', '--detach', ...args], {
         cwd,
-        env: { TMPDIR: tmp },
+        env: withTmp(tmp),
       });
       expect([args, code, stdout, stderr]).toEqual([args, expected, '', direct.stderr]);
     }

@@ -7,7 +7,7 @@ import { launch as launchBinary } from '../helpers/binary.ts';
 import { asMkcert, writePair } from '../helpers/certificates.ts';
 import { runProgram } from '../helpers/child.ts';
 import { launch, run, runJson, start } from '../helpers/cli.ts';
-import { temporaryFolder } from '../helpers/folder.ts';
+import { temporaryFolder, withTmp } from '../helpers/folder.ts';
 import { freePort } from '../helpers/port.ts';
 import { startSim } from '../helpers/sim.ts';
 import { missing } from '../merchants/running.ts';
@@ -149,7 +149,7 @@ describe('start --tls --in-memory', () => {
 
   it('leaves nothing behind when a signal ends conform', async () => {
     const cwd = await temporaryFolder();
-    const env = { TMPDIR: join(cwd, 'tmp'), GATEWAY_SIM_PORT: String(await freePort()) };
+    const env = { ...withTmp(join(cwd, 'tmp')), GATEWAY_SIM_PORT: String(await freePort()) };
     await mkdir(env.TMPDIR);
     await writeFile(join(cwd, 'gateway-sim.config.json'), '{"tls":true}');
     const { child, ended } = launchBinary(['conform'], { cwd, env });

@@ -59,6 +59,15 @@ test('every page can be reached from README.md', () => {
   expect(Object.keys(PAGES).filter((path) => !reached.has(path) && path !== 'CHANGELOG.md')).toEqual([]);
 });
 
+test('llms.txt links every page', () => {
+  const text = readFileSync(join(ROOT, 'src/docs/reference/llms.txt'), 'utf8');
+  const linked = [...text.matchAll(/\]\(([^)]+\.md)\)/g)].map(([, path = '']) =>
+    join('src/docs/reference', path),
+  );
+  const pages = Object.keys(PAGES).filter((path) => path.startsWith('src/docs/'));
+  expect(linked.sort()).toEqual(pages.sort());
+});
+
 test('every code block is run or compared by a test', () => {
   const here = new URL('.', import.meta.url);
   const folders = [here, new URL('../recipes/', here)];

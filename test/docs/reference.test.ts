@@ -1,24 +1,19 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { EXIT_CODES } from '../../src/cli/output.ts';
 import { runProgram } from '../helpers/child.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
-import { isGenerated, PAGES, page, ROOT } from './pages.ts';
+import { PAGES, page, ROOT } from './pages.ts';
 
-test('the stored reference is the output of "npm run docs"', async () => {
+test('the generated parts of all pages are the output of "npm run docs"', async () => {
   const folder = await temporaryFolder();
   const made = await runProgram([process.execPath, join(ROOT, '.config/docs.mjs'), folder]);
   expect(made).toMatchObject({ code: 0 });
-  const names = (await readdir(folder)).sort();
-  const stored = Object.keys(PAGES).filter((path) => isGenerated(PAGES[path] ?? ''));
-  expect([...stored, 'src/docs/reference/llms.txt'].sort()).toEqual(
-    names.map((name) => `src/docs/reference/${name}`),
-  );
-  for (const name of names) {
-    const path = join(ROOT, 'src/docs/reference', name);
-    expect(await readFile(path, 'utf8')).toBe(await readFile(join(folder, name), 'utf8'));
-  }
+  const marked = Object.entries(PAGES).filter(([, text]) => text.includes(': made by "npm run docs" -->'));
+  expect(marked.length).toBeGreaterThan(8);
+  for (const [path, text] of marked)
+    expect(text).toBe(await readFile(join(folder, path.replace('src/docs/', '')), 'utf8'));
 });
 
 test('the exit codes page has every exit code', () => {

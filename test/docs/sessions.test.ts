@@ -56,7 +56,6 @@ function steady(text: string): string {
     .replace(/[\d.]+ m?s\b/g, '… ms')
     .replace(/(127\.0\.0\.1|localhost):\d+/g, '$1:…')
     .replace(/((?:Public|Secret) key +)\S+/g, '$1…')
-    .replace(/\(\d+ facts: [^)]*\)/g, '(…)')
     .trim();
 }
 

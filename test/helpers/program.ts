@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
+import { build } from 'rolldown';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -16,14 +16,19 @@ export interface Program {
 /** @param contents TypeScript, which may import no helpers except `records.ts` */
 export async function bundled(contents: string): Promise<Program> {
   const path = join(tmpdir(), `gateway-sim-program-${randomUUID()}.mjs`);
+  const entry = join(ROOT, 'program.ts');
+  const entryPlugin = {
+    name: 'entry',
+    resolveId: (id: string) => (id === entry ? id : undefined),
+    load: (id: string) => (id === entry ? contents : undefined),
+  };
   await build({
-    stdin: { contents, resolveDir: ROOT, loader: 'ts' },
-    bundle: true,
+    input: entry,
+    plugins: [entryPlugin],
     platform: 'node',
-    format: 'esm',
     external: ['vitest'],
-    outfile: path,
-    logLevel: 'error',
+    logLevel: 'silent',
+    output: { file: path, format: 'esm', codeSplitting: false },
   });
   return { path, remove: () => rm(path, { force: true }) };
 }

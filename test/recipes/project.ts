@@ -1,7 +1,8 @@
+import { existsSync, realpathSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
-import { inject } from 'vitest';
+import { basename, delimiter, dirname, join } from 'node:path';
+import { expect, inject } from 'vitest';
 import { FENCES, ROOT } from '../docs/pages.ts';
 import { launchProgram } from '../helpers/child.ts';
 import { TARBALL } from './packed.ts';
@@ -34,6 +35,24 @@ namespace PHPUnit\\Framework {
 namespace { require '${file}'; (new ${basename(file, '.php')})->${method}(); echo 'OK (1 test)'; }
 `;
 
+/** Test runners that this repository does not have, because they are large: `.ci/runners` installs them. */
+const COMMANDS: Readonly<Record<string, string>> = { jest: 'jest', '@playwright/test': 'playwright' };
+
+/** The folder of a package: in this repository, or where the command of a test runner is on the PATH. */
+function packageFolder(name: string): string | undefined {
+  const command = COMMANDS[name];
+  if (command === undefined) return join(ROOT, 'node_modules', name);
+  const paths = (process.env['PATH'] ?? '').split(delimiter).map((folder) => join(folder, command));
+  const found = paths.find((path) => existsSync(path));
+  const [folder] =
+    /^.*[\\/]node_modules[\\/](@[^\\/]+[\\/])?[^\\/]+/.exec(found ? realpathSync(found) : '') ?? [];
+  return folder;
+}
+
+/** For the title of a test: that its test runner is not installed; empty if it is. */
+export const missingRunner = (name: string): string =>
+  packageFolder(name) === undefined ? ` (${name} is not installed)` : '';
+
 /** A project in which the packed package is installed. */
 export interface Project {
   folder: string;
@@ -53,7 +72,7 @@ export interface Project {
   remove: () => Promise<void>;
 }
 
-/** Creates a project. @param runners the packages of this repository that are also installed in it */
+/** Creates a project. @param runners more packages that are installed in it, except those that are missing here */
 export async function createProject(runners: readonly string[] = []): Promise<Project> {
   const root = await mkdtemp(join(tmpdir(), 'gateway-sim-project-'));
   await cp(inject('installed'), root, { recursive: true, verbatimSymlinks: true });
@@ -63,8 +82,9 @@ export async function createProject(runners: readonly string[] = []): Promise<Pr
   await mkdir(TMPDIR);
   for (const runner of runners) {
     const link = join(folder, 'node_modules', runner);
+    const target = packageFolder(runner);
     await mkdir(dirname(link), { recursive: true });
-    await symlink(join(ROOT, 'node_modules', runner), link);
+    if (target !== undefined) await symlink(target, link);
   }
   const write = (name: string, text: string) => writeFile(join(folder, name), text);
   return {
@@ -77,6 +97,13 @@ export async function createProject(runners: readonly string[] = []): Promise<Pr
     run: (command, env) => runIn(folder, command, { TMPDIR, ...env }),
     remove: () => rm(root, { recursive: true, force: true, maxRetries: 5 }),
   };
+}
+
+/** Runs a test runner, which must report this and leave nothing open. */
+export async function expectPass(project: Project, runner: readonly string[], passed: RegExp): Promise<void> {
+  const { code, output } = await project.run(runner);
+  expect([code, output]).toEqual([0, expect.stringMatching(passed)]);
+  expect(output).not.toMatch(/did not (exit|close)|close timed out|open handle/i);
 }
 
 async function runIn(cwd: string, command: readonly string[], env: Record<string, string>) {

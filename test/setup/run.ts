@@ -6,6 +6,9 @@ import { dirname, join } from 'node:path';
 /** A variable in the environment of every process that a test starts, and of its children. */
 const MARK = 'TEST_RUN';
 
+/** Since 22.8, Node stores the compiled code of the command there. */
+const NODES_OWN = 'node-compile-cache';
+
 interface Run {
   id: string;
   folder: string;
@@ -28,7 +31,9 @@ export default function setup(): () => Promise<void> {
     if (--run.projects) return;
     const left = [
       ...(await leftProcesses(run.id)),
-      ...readdirSync(run.folder).map((name) => `folder ${join(run.folder, name)}`),
+      ...readdirSync(run.folder)
+        .filter((name) => name !== NODES_OWN)
+        .map((name) => `folder ${join(run.folder, name)}`),
     ];
     rmSync(run.folder, { recursive: true, force: true, maxRetries: 10 });
     if (left.length) throw new Error(`left behind by the tests:\n${left.join('\n')}`);

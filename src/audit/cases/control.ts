@@ -1,7 +1,7 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { fixOfFailure } from '../../contract/describe-delivery.ts';
 import type { Payment } from '../../contract/payment.ts';
 import { errorPage, ownWords, answerProblem as problemOfAnswer } from '../../domain/receiver-answer.ts';
+import { pause, performance } from '../../system/real-time.ts';
 import { type AuditCase, evidence, type Finding, type Target, withOrder, withoutProbe } from '../case.ts';
 import type { Observation } from '../client.ts';
 import { type Fix, MISTAKES } from '../mistakes.ts';

@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises';
+import { pause } from '../../system/real-time.ts';
 import {
   type AuditCase,
   afterPayment,
@@ -126,7 +126,7 @@ const COPIED = family({
   'replay-at-once': { about: 'The same IPN again, immediately.', run: replay(({ ipn }) => ipn) },
   'replay-later': {
     about: 'The same IPN again, a second later.',
-    run: replay(({ ipn }) => pause(LATER_MS, ipn)),
+    run: replay(({ ipn }) => pause(LATER_MS).then(() => ipn)),
   },
   'replay-twice': {
     about: 'The same IPN twice more, each on its own connection.',

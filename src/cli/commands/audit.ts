@@ -44,6 +44,7 @@ const FAIL_ON: readonly string[] = ['at-risk', 'unproven'] satisfies AuditVerdic
 export const audit = defineCommand({
   args: ['[ipn-url]'],
   summary: "attack a shop's IPN handler and check how the shop reacts",
+  json: 'AuditReport; with `--list`, `cases` is a list of AuditCaseInfo',
   fields: {
     preset: choice(
       'shop',
@@ -254,6 +255,7 @@ export function auditText({ cases, summary, mistakes, orders }: AuditReport, col
 
 export const reconcile = defineCommand({
   summary: "compare the emulator's payments with the shop's orders",
+  json: '`data` (each `identifier`, `problem`, `detail`)',
   options: {
     ...PROBE,
     orderAmount: text('path', 'path of the order amount in the probe output, such as .total'),

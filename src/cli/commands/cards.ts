@@ -8,6 +8,7 @@ import { type CommandResult, fieldsOf, listed, moment, pairs, table } from '../o
 
 const list = defineCommand({
   summary: 'list cards, newest first',
+  json: 'CardList',
   fields: pagedBy({
     status: choice('status', 'show only cards with this status', CARD_STATUSES),
     merchant: text('name', 'show only cards of this merchant'),
@@ -33,6 +34,7 @@ const list = defineCommand({
 const show = defineCommand({
   args: ['<id>'],
   summary: 'show a card and its transactions',
+  json: 'CardWithTransactions',
   examples: ['cards show card_1'],
   run: async ({ args: [id], connect }) => shown(await readCard(await connect(), id)),
 });
@@ -40,6 +42,7 @@ const show = defineCommand({
 /** Uses the service's own route, as a merchant would. */
 const create = defineCommand({
   summary: 'create a card as a merchant would',
+  json: 'CardWithTransactions',
   options: {
     amount: textOr(CARD_DEFAULTS.amount, 'amount', 'total amount of the card as a decimal, such as 250.00'),
     currency: textOr(CARD_DEFAULTS.currency, 'code', 'currency code'),
@@ -56,6 +59,7 @@ const change = (action: CardAction, summary: string) =>
   defineCommand({
     args: ['<id>'],
     summary,
+    json: 'CardWithTransactions',
     examples: [`cards ${action} card_1`],
     run: async ({ args: [id], connect }) => shown(await changeCard(await connect(), id, action)),
   });
@@ -78,6 +82,7 @@ const move = (type: CardMovementKind, summary: string) =>
   defineCommand({
     args: ['<id>'],
     summary,
+    json: 'CardMovement',
     fields: {
       amount: requiredText('amount', 'amount as a decimal, such as 12.50'),
       details: text('text', 'what the transaction is for'),

@@ -14,12 +14,14 @@ const SAY_EVERY_MS = 1_000;
 
 const show = defineCommand({
   summary: "show the emulator's time and what is due next",
+  json: 'Clock',
   run: async ({ call }) => shown(await call('GET /clock')),
 });
 
 const advance = defineCommand({
   args: ['<duration>'],
   summary: 'move the clock forward and run everything that falls due',
+  json: 'Clock',
   neverGuess: true,
   // The emulator explains a negative duration; commander would call it an unknown option.
   allowUnknown: true,
@@ -31,6 +33,7 @@ const advance = defineCommand({
 const freeze = defineCommand({
   args: ['[time]'],
   summary: 'pause the clock, now or at a future time',
+  json: 'Clock',
   neverGuess: true,
   options: TIMEOUT,
   examples: ['clock freeze', 'clock freeze 2030-01-01T00:00:00Z'],
@@ -39,6 +42,7 @@ const freeze = defineCommand({
 
 const resume = defineCommand({
   summary: 'resume the clock from its current time',
+  json: 'Clock',
   neverGuess: true,
   run: async ({ call }) => shown(await call('POST /clock', { json: { resume: true } })),
 });

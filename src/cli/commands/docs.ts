@@ -7,6 +7,7 @@ import { table } from '../output.ts';
 export const docs = defineCommand({
   args: ['[topic]'],
   summary: 'list the documentation topics, or print one page',
+  json: '`data` (a list of `topic`, `title`); with a topic `topic`, `title`, `text`',
   examples: ['docs', 'docs ci'],
   run: async ({ args: [requested] }) => {
     const pages = await docPages();

@@ -26,6 +26,7 @@ function numeric(written: string): unknown {
 
 const list = defineCommand({
   summary: 'list the active faults',
+  json: 'FaultList',
   run: async ({ call }) =>
     listed(
       await call('GET /faults'),
@@ -44,6 +45,7 @@ const set = defineCommand({
   args: ['<route>'],
   choices: FAULT_ROUTES,
   summary: 'set a fault on initiate, checkout, cards, ipn or a path',
+  json: 'Fault',
   fields: FIELDS,
   neverGuess: true,
   examples: [
@@ -64,6 +66,7 @@ const set = defineCommand({
 const clear = defineCommand({
   args: ['[route]'],
   summary: 'clear all faults, or those on a route',
+  json: 'ClearedFaults',
   neverGuess: true,
   examples: ['faults clear', 'faults clear initiate'],
   run: async ({ args: [route], call }) => {

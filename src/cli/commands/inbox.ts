@@ -3,6 +3,7 @@ import { listed, moment } from '../output.ts';
 
 export const inbox = defineCommand({
   summary: 'list the verification codes of live payments',
+  json: 'MessageList',
   run: async ({ call }) =>
     listed(
       await call('GET /inbox'),

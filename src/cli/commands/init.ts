@@ -100,6 +100,7 @@ const STARTERS = {
 export const init = defineCommand({
   args: ['[folder]'],
   summary: 'write a first test, or a configuration and fixtures to edit',
+  json: '`files`',
   options: {
     php: flag('write GatewaySim.php and a test for PHPUnit'),
     python: flag('write gateway_sim.py and a test for pytest'),

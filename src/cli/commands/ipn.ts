@@ -47,6 +47,7 @@ const ALLOW_IPN_HOST = list('host', 'allow this command to send IPNs to this pub
 
 const listIpns = defineCommand({
   summary: 'list IPNs, newest first',
+  json: 'DeliveryList',
   fields: pagedBy({
     payment: text('ref', 'show only IPNs of this payment (id or identifier)'),
     state: choice('state', 'show only IPNs in this state', DELIVERY_STATES),
@@ -74,6 +75,7 @@ const listIpns = defineCommand({
 const show = defineCommand({
   args: ['<id>'],
   summary: 'show an IPN with the request and response of every attempt',
+  json: 'Delivery',
   options: { curl: flag('print it as a curl command') },
   examples: ['ipn show ipn_ndx7mhc09sz61bt8', 'ipn show ipn_ndx7mhc09sz61bt8 --curl'],
   run: async ({ args: [id], options, call }) => {
@@ -92,6 +94,7 @@ const show = defineCommand({
 const resend = defineCommand({
   args: ['<id>'],
   summary: 'resend an IPN',
+  json: 'Delivery',
   fields: { to: text('url', 'send it to another address, as a new delivery') },
   options: { requireDelivery: flag('exit 1 unless it is delivered with a correct response') },
   examples: [
@@ -136,6 +139,7 @@ const FIRE_OPTIONS = {
 /** Sends through the emulator, or directly with --secret. */
 const fire = defineCommand({
   summary: 'send a signed IPN once, without retries',
+  json: 'Delivery; with `--times`, DeliveryBatch',
   fields: FIRE_FIELDS,
   options: FIRE_OPTIONS,
   examples: [
@@ -239,6 +243,7 @@ function deliveryText(delivery: FiredIpn): string {
 const verify = defineCommand({
   args: ['[body]'],
   summary: 'verify an IPN and explain why it is invalid',
+  json: '`valid`, `authentic`, `reasons`, `identifier`, `amount`, `status`, `signature`, `signedText`, `foundText` (the text that was signed, if a common mistake explains the signature; otherwise null), `expected`, `mistake` (the name of that mistake; null if none), `fix`',
   options: {
     body: text('body', 'the body as text, @file, - for stdin, or the id of an IPN (default: stdin)'),
     ...KEYS,
@@ -337,6 +342,7 @@ async function merchantsOf(connect: Context['connect']) {
 /** Runs until it is stopped. */
 const listen = defineCommand({
   summary: 'receive, verify and print IPNs',
+  json: 'lines: first `event` (`ready`), `url`, `port`, `forwardTo`, `pid`; then for each IPN `event` (`ipn`), `at`, `method`, `url`, `headers`, `body`, `verdict` (as `ipn verify`), `answered`',
   options: {
     port: text('number', 'port to listen on; 0 picks a free port (default: 3000)'),
     forwardTo: text('url', 'forward every request unchanged and return the response'),

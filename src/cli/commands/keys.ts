@@ -8,12 +8,14 @@ const MERCHANT = { merchant: text('name', 'use this merchant (default: the first
 
 const show = defineCommand({
   summary: "show the merchant's keys",
+  json: '`merchant`, `publicKey`, `secretKey`',
   options: MERCHANT,
   run: async ({ options: { merchant }, connect }) => shown(await requireMerchant(await connect(), merchant)),
 });
 
 const generate = defineCommand({
   summary: 'replace the keys; the old ones stop working',
+  json: '`merchant`, `publicKey`, `secretKey`',
   neverGuess: true,
   options: {
     merchant: text('name', 'use this merchant; a new name creates a merchant (default: the first merchant)'),
@@ -41,6 +43,7 @@ function shown({ name, publicKey, secretKey }: Merchant, ...notices: string[]): 
 
 const env = defineCommand({
   summary: 'print the keys in .env format',
+  json: '`GATEWAY_SIM_URL`, `GATEWAY_SIM_PUBLIC_KEY`, `GATEWAY_SIM_SECRET_KEY`, `GATEWAY_SIM_INITIATE_URL`',
   options: MERCHANT,
   examples: ['keys env >>.env'],
   run: async ({ options: { merchant }, connect }) => {

@@ -60,6 +60,7 @@ type PayContext = Context & {
 export const pay = defineCommand({
   args: ['[ref]'],
   summary: 'settle the newest pending payment, or one by id or identifier',
+  json: 'Settled; with `--all`, `data` is a list of these',
   options: PAY_OPTIONS,
   examples: ['pay --approve', 'pay order-1 --cancel', 'pay --approve --wait 30s --require-delivery'],
   run: async (context) => {
@@ -169,6 +170,7 @@ function find(server: Server, ref: string) {
 
 const list = defineCommand({
   summary: 'list payments, newest first',
+  json: 'PaymentList',
   fields: pagedBy({
     status: choice('status', 'show only payments with this status', PAYMENT_STATUSES),
     mode: choice('mode', 'show only payments in this mode', MODES),
@@ -194,6 +196,7 @@ const list = defineCommand({
 const show = defineCommand({
   args: ['<ref>'],
   summary: 'show a payment and its timeline',
+  json: 'PaymentWithTimeline; with `--curl`, `data` (each `delivery`, `curl`) and `nextCursor`; with `--har`, a HAR 1.2 document',
   options: {
     curl: flag('print its IPNs as curl commands'),
     har: flag('print its IPNs as a HAR 1.2 document'),
@@ -227,6 +230,7 @@ const show = defineCommand({
 /** Uses the service's own route, as a merchant would. */
 const create = defineCommand({
   summary: 'initiate a payment as a merchant would',
+  json: 'Payment',
   fields: {
     amount: textOr(PAYMENT_DEFAULTS.amount, 'amount', 'amount as a decimal, such as 49.90'),
     currency: textOr(PAYMENT_DEFAULTS.currency, 'code', 'currency code'),

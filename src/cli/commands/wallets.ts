@@ -3,6 +3,7 @@ import { listed } from '../output.ts';
 
 const list = defineCommand({
   summary: 'list all wallets',
+  json: 'WalletList',
   run: async ({ call }) =>
     listed(await call('GET /wallets'), {
       Wallet: ({ id }) => id,
@@ -15,6 +16,7 @@ const list = defineCommand({
 const fund = defineCommand({
   args: ['<id>'],
   summary: 'add money to a wallet',
+  json: 'Wallet',
   neverGuess: true,
   fields: { amount: requiredText('amount', 'amount as a decimal, such as 12.50') },
   examples: ['wallets fund wal_poor_usd --amount 100'],

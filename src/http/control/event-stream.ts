@@ -1,4 +1,5 @@
 import { ReadableStream as WebStream } from 'node:stream/web';
+import { clearTimeout, setTimeout } from '../../system/real-time.ts';
 import type { AppContext, AppParts } from '../environment.ts';
 import { simEventView } from './views.ts';
 

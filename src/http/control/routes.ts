@@ -38,6 +38,7 @@ import { FundInput, Wallet, WalletList } from '../../contract/wallet.ts';
 import type * as stored from '../../domain/state.ts';
 import { fidelityIn } from '../../system/fidelity.ts';
 import { VERSION } from '../../system/package-info.ts';
+import { setImmediate } from '../../system/real-time.ts';
 import { masked } from '../../system/secret.ts';
 import { readStateText } from '../body.ts';
 import type { AppParts } from '../environment.ts';

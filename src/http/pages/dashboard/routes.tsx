@@ -6,9 +6,10 @@ import { readTextFields } from '../../body.ts';
 import { serviceCaller } from '../../call-service.ts';
 import { type App, type AppContext, type AppParts, basePath } from '../../environment.ts';
 import { asGatewayError, requestLine, statusOf, unknownRoute } from '../../errors.ts';
-import STYLES from '../assets/dashboard.css?text';
+import DASHBOARD_STYLES from '../assets/dashboard.css?text';
 import SCRIPT from '../assets/live.ts?text';
 import { Link } from '../layout.tsx';
+import { BASE_STYLES } from '../styles.ts';
 import { AUDIT_PAGES, AUDIT_REPORT } from './audit.tsx';
 import { CARD_PAGES } from './cards.tsx';
 import { CLOCK_PAGES } from './clock.tsx';
@@ -118,7 +119,7 @@ export function dashboard(app: App, parts: AppParts): App {
       return compressed(c, text, type);
     });
   asset('live.js', 'text/javascript', SCRIPT);
-  asset('dashboard.css', 'text/css', STYLES);
+  asset('dashboard.css', 'text/css', BASE_STYLES + DASHBOARD_STYLES);
   // Users of the dashboard do not know the routes of its forms.
   pages.notFound((c) => refuse(c, missing, unknownRoute(requestLine(c), [], parts.dialect)));
   pages.onError((error) => {

@@ -1,5 +1,5 @@
-import { setImmediate } from 'node:timers/promises';
 import type { Child } from 'hono/jsx';
+import { setImmediate } from '../../../system/real-time.ts';
 import type { AppParts } from '../../environment.ts';
 import { Link } from '../layout.tsx';
 import { Section } from './blocks.tsx';
@@ -59,7 +59,7 @@ async function found<Item extends object>(list: List<Item>, text: string, parts:
     const before = rest;
     rest = undefined;
     records.backwards(visit, before);
-    if (rest !== undefined) await setImmediate();
+    if (rest !== undefined) await new Promise((resolve) => setImmediate(resolve));
   } while (rest !== undefined && rows.length <= SHOWN);
   if (rows.length === 0) return null;
   const { name } = PLACES[place];
