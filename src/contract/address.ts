@@ -35,8 +35,10 @@ export function requireReceiver(to: string | undefined, payment: { ipnUrl: strin
 
 const WORD = /[^\s\p{Cc}()<>[\]:;@\\,."]+/u.source;
 const LOCAL_PART = new RegExp(String.raw`^(?:${WORD}(?:\.${WORD})*|"(?:[^"\\\r\n]|\\.)+")$`, 'u');
-const LABEL = /[\p{L}\p{M}\p{N}_](?:[\p{L}\p{M}\p{N}_-]*[\p{L}\p{M}\p{N}_])?/u.source;
-const DOMAIN = new RegExp(String.raw`^(?:${LABEL}(?:\.${LABEL})*|\[[\d.a-f:]+\])$`, 'iu');
+// Excludes characters, because V8 takes milliseconds to compile \p{L} with the flag i.
+const LETTER = /[^\s\p{Cc}!-/:-@[-^`{-~]/u.source;
+const LABEL = `${LETTER}(?:(?:${LETTER}|-)*${LETTER})?`;
+const DOMAIN = new RegExp(String.raw`^(?:${LABEL}(?:\.${LABEL})*|\[[\d.a-fA-F:]+\])$`, 'u');
 
 /**
  * Whether a text is an e-mail address by RFC 5322, without comments and folding white space: a domain needs no dot, and no
