@@ -9,6 +9,7 @@ import type { TimelineEntry } from '../contract/payment.ts';
 import { REDIRECT_WAIT_MS } from '../contract/time.ts';
 import type { Verdict } from '../contract/verdict.ts';
 import { PAYMENT_EVENTS } from '../contract/vocabulary.ts';
+import { answerProblem } from '../domain/receiver-answer.ts';
 import { isRefusedInitiate } from '../library/merchant-client.ts';
 import type { Verification } from '../wire/dialect.ts';
 import { moment, type Output, onOneLine } from './output.ts';
@@ -23,7 +24,10 @@ type ReportedDelivery = Pick<
   'url' | 'forwardedTo' | 'state' | 'tampered' | 'underWay' | 'nextAttemptAt'
 > & {
   id: string | null;
-  attempts: readonly Pick<Attempt, 'number' | 'error' | 'responseStatus' | 'responseBody'>[];
+  attempts: readonly Pick<
+    Attempt,
+    'number' | 'error' | 'responseStatus' | 'responseHeaders' | 'responseBody'
+  >[];
 };
 
 /** The address that the IPN was posted to. With `--forward-ipn`, it is not the delivery's own address. */
@@ -87,8 +91,10 @@ export function whatToDo({ id, state, tampered, attempts }: ReportedDelivery): H
   // The egress guard rejected it, so nothing was sent.
   if (id === null || !last || last.error === null || state === 'refused') return [];
   const show = hint`Request and response: ${command('ipn show', id)}`;
-  // A tampered IPN should be rejected.
-  if (tampered.length || !SIGNATURE_REFUSALS.includes(last.responseStatus)) return [show];
+  const { responseStatus: status, responseHeaders: headers, responseBody } = last;
+  // A tampered IPN should be rejected, and a login or CSRF page does not check the signature.
+  const isExplained = answerProblem({ status, headers, body: responseBody ?? '' }) !== undefined;
+  if (tampered.length || isExplained || !SIGNATURE_REFUSALS.includes(status)) return [show];
   const key = command('ipn verify', id, '--secret', '<the key in your code>');
   const signature = command('ipn verify', id, '--signature', '<the signature that your code computed>');
   return [show, hint`Check the key in your code: ${key}`, hint`Find out what your code signed: ${signature}`];
@@ -211,7 +217,7 @@ function deliveryLines(
   { delivery, step, at }: Extract<SimEvent, { type: 'delivery' }>,
   { colour, style }: LineStyle,
 ): string[] {
-  const { identifier, attempts, note, postponedBy, nextAttemptAt, state, underWay } = delivery;
+  const { identifier, attempts, note, postponedBy, nextAttemptAt, state, underWay, verdict } = delivery;
   const line = (what: string, number: number) =>
     `<--  IPN ${receiverOf(delivery)}  ${what}  ${identifier}  attempt ${number}`;
   if (step === 'planned') {
@@ -231,11 +237,10 @@ function deliveryLines(
       ? colour.red(state === 'refused' ? 'not sent' : 'no response')
       : statusText(responseStatus, colour);
   const lines = [line(`${result}  ${durationMs} ms`, number)];
-  if (error === null) return lines;
-  const answer = answerText(last);
-  const response = answer === undefined ? '' : `; response: ${answer}`;
-  const next = nextAttemptAt === null ? state : `next attempt at ${clockTime(nextAttemptAt)}`;
-  lines.push(`${note ?? error}${response}; ${next}`);
+  if (error === null && verdict.tone !== 'bad' && verdict.tone !== 'warning') return lines;
+  for (const [name, text] of Object.entries({ ...verdictFacts(verdict), ...progressFacts(delivery) })) {
+    if (text !== undefined) lines.push(`${name}: ${text}`);
+  }
   const isFirstFailure = attempts.filter((attempt) => attempt.error !== null).length === 1;
   if (isFirstFailure) lines.push(...whatToDo(delivery).map((fix) => renderHint(fix, style)));
   return lines;

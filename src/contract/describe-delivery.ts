@@ -90,10 +90,8 @@ export function describeFlaw(flaw: ResponseFlaw): string {
 
 /** Why a response does not count as received. */
 function describeAnswer({ responseStatus, responseHeaders = [] }: AttemptSides): string {
-  const isRedirect = responseStatus && responseStatus >= 300 && responseStatus < 400;
-  if (!isRedirect) return `the receiver answered ${responseStatus} (expected 2xx)`;
   const location = responseHeaders.find(([name]) => name.toLowerCase() === 'location')?.[1];
-  return `the receiver answered ${responseStatus}${location ? ` to ${location}` : ''}: redirects are not followed, use the final address as ipn_url`;
+  return `the receiver answered ${responseStatus}${location ? ` to ${location}` : ''} (expected 2xx)`;
 }
 
 /** What a fault rule did instead of the receiver. An imported state may lack the rule. */
