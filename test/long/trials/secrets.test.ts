@@ -136,8 +136,6 @@ trial('secrets in every part of a request', { short: 25, least: 500, share: 1 },
     'pub_sim_trial_of_secrets',
     '--control-token',
     TOKEN,
-    '--ipn-retries',
-    '0',
   ]);
   let said: string = SECRET;
   const receiver = await startReceiver(() => ({
