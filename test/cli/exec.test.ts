@@ -134,7 +134,7 @@ describe('exec', () => {
     expect(stderr).not.toMatch(/^\s+at /m);
   });
 
-  it('reports only once why an initiate request was rejected, with every option that would accept it', async () => {
+  it('reports only once why an initiate request was rejected, with a command that accepts it when pasted', async () => {
     const script = `(async () => {
       const order = { ...${JSON.stringify(ORDER)}, public_key: process.env.GATEWAY_SIM_PUBLIC_KEY };
       const body = new URLSearchParams({ ...order, currency: 'npr', site_logo: '' });
@@ -148,9 +148,15 @@ describe('exec', () => {
     expect(stderr).toContain(
       'gateway-sim: POST /sandbox/payment/initiate was rejected\n  site_logo is required',
     );
-    expect(stderr).toContain(
-      `exec --no-panel --sandbox-code '1 2' --secret-key '…' --loose --currency NPR\n`,
+    const [, advice = '', pasted = ''] = /^ {2}(For .*? with: )(.*)/ms.exec(stderr) ?? [];
+    expect(advice).toBe(
+      'For clients that you cannot change, use --profile observed or accept this request with: ',
     );
+    expect(pasted).toContain(`exec --no-panel --sandbox-code '1 2' --loose --currency NPR -- `);
+    const again = spawnSync('sh', ['-c', pasted], { cwd, encoding: 'utf8' });
+    expect([again.status, again.stderr]).toEqual([0, '']);
+    const observed = await run(['exec', ...flags, '--profile', 'observed', ...node(script)], { cwd });
+    expect([observed.code, observed.stderr]).toEqual([0, '']);
     const quiet = await run(['exec', '--quiet', ...node(script)], { cwd });
     expect(quiet.stderr).toBe('');
   });
