@@ -126,7 +126,7 @@ test('the code on the page creates orders with an identifier of 20 characters an
 const noPhp = missing('php');
 
 test.skipIf(noPhp)(
-  `the PHP receiver answers 500 if it cannot store the payment, so that the gateway retries${noPhp ? ` (${noPhp})` : ''}`,
+  `the PHP receiver answers 500 if it cannot store the payment${noPhp ? ` (${noPhp})` : ''}`,
   async () => {
     const { sim, order, shop, url } = await openShop(RECEIVERS[0]);
     await symlink('no-such-folder/paid', join(shop.folder, `${order.identifier}.paid`));
