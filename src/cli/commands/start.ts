@@ -52,6 +52,9 @@ export function startFlags(
   };
 }
 
+/** Flags of `start` and `exec` that are no options of an emulator. */
+const OTHER_FLAGS: readonly string[] = ['config', 'waitFor', 'waitLimit', 'artifacts'];
+
 /**
  * The style of a running emulator. In its hints, `start` is the running command with its flags, so that a hint only
  * adds flags. Variables and the configuration file apply to the next start anyway.
@@ -68,9 +71,10 @@ export function styleInForce(
   const specs: Record<string, OptionSpec> = START_OPTIONS;
   const given = Object.entries(flags).flatMap(([key, value]) => {
     const spec = specs[key];
-    if (!spec && key !== 'config') return [];
+    if (!spec && !OTHER_FLAGS.includes(key)) return [];
     const flag = `--${kebab(key)}`;
     if (typeof value === 'boolean') return [value ? flag : `--no-${kebab(key)}`];
+    if (typeof value === 'number') return [`${flag} ${value}ms`];
     // Secrets must not appear in a log, and the command must run as printed.
     const isSecret = spec?.kind === 'secret' && key !== 'publicKey' && !String(value).startsWith('@');
     const values = isSecret ? [] : [value].flat().map(String);
