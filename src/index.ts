@@ -1,6 +1,15 @@
 import { ARTIFACTS } from './audit/artifacts.ts';
 import { withoutUndefined } from './contract/defaults.ts';
-import { command, GatewayError, type Hint, type HintStyle, hint, NPX, usage } from './contract/error.ts';
+import {
+  command,
+  GatewayError,
+  type Hint,
+  type HintStyle,
+  hint,
+  NPX,
+  type OptionHint,
+  usage,
+} from './contract/error.ts';
 import type {
   Duration,
   GatewaySim,
@@ -12,7 +21,7 @@ import { clientOf, milliseconds, requireFields, requireObject } from './library/
 import { type ControlServer, controlServer, LIMIT_MS } from './library/control-client.ts';
 import { dialect, requireMerchant } from './library/merchant-client.ts';
 import { readSecret, resolveOptions } from './options/resolve.ts';
-import { EMULATOR_OPTIONS } from './options/table.ts';
+import { EMULATOR_OPTIONS, type OptionName, START_OPTIONS } from './options/table.ts';
 import { startServer } from './server.ts';
 import { findServer } from './store/server-file.ts';
 import { formOf } from './wire/encoding.ts';
@@ -198,9 +207,15 @@ function withErrors(server: ControlServer, explained: (error: unknown) => unknow
 
 /** Names options as in code: `autoDelay`, not `--auto-delay`. */
 const STYLE: HintStyle = {
-  ...NPX,
+  command: (hint) =>
+    hint.options ? `startGatewaySim({ ${hint.options.map(asMember).join(', ')} })` : NPX.command(hint),
   option: ({ option: name, value }) => (value === undefined ? name : `${name} (${value})`),
 };
+
+function asMember({ option: name, value }: OptionHint): string {
+  const { kind } = START_OPTIONS[name as OptionName];
+  return `${name}: ${value === undefined ? true : kind === 'list' ? `['${value}']` : `'${value}'`}`;
+}
 
 const NOT_THERE = hint`Start one with: ${command('start')}. Or pass its address to connectGatewaySim(url) or in GATEWAY_SIM_URL.`;
 

@@ -95,10 +95,11 @@ const NEED_NO_SERVER: readonly string[] = [
 
 /** Commands as the user would type them, with the flags that select the same emulator. */
 export function hintStyle(invocation: string, connection: () => string = () => ''): HintStyle {
-  const typed = ({ command, args = [] }: CommandHint) => {
+  const typed = ({ command, args = [], options = [] }: CommandHint) => {
     const [first = ''] = command.split(' ', 1);
     const finds = NEED_NO_SERVER.includes(first) || args.some((arg) => /^--(url|data-dir|help)\b/.test(arg));
-    return [invocation, finds ? '' : connection(), command, ...args].filter(Boolean).join(' ');
+    const parts = [invocation, finds ? '' : connection(), command, ...args, ...options.map(PLAIN.option)];
+    return parts.filter(Boolean).join(' ');
   };
   return { ...PLAIN, command: typed };
 }

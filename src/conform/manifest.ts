@@ -128,10 +128,8 @@ export const ManifestLine = z.strictObject({
   source: z.strictObject({ kind: z.enum(SOURCES), where: text.check(z.minLength(1)) }),
   /** The profiles it applies to; empty if it depends only on a choice. */
   profiles: z.array(z.enum(PROFILE_NAMES)),
-  /** The choices and options it depends on. Null means an unset option, `!NPR` a list without NPR. */
-  choice: z.optional(
-    z.partialRecord(z.enum([...CHOICE_NAMES, ...PROFILE_OPTIONS]), z.union([text, z.number(), z.null()])),
-  ),
+  /** The choices and options it depends on. `!NPR` means a list without NPR. */
+  choice: z.optional(z.partialRecord(z.enum([...CHOICE_NAMES, ...PROFILE_OPTIONS]), text)),
 });
 export type ManifestLine = z.output<typeof ManifestLine>;
 
@@ -214,10 +212,8 @@ export function appliesWith({ profiles, choice }: ManifestLine, inForce: InForce
 }
 
 /** Whether a list contains a value, or lacks it after an exclamation mark; `NPR:Rs` is NPR. */
-function isChosen(value: unknown, wanted: unknown): boolean {
-  if (!Array.isArray(value)) return (value ?? null) === wanted;
+function isChosen(value: unknown, wanted: string): boolean {
+  if (!Array.isArray(value)) return value === wanted;
   const codes = value.map((one) => String(one).split(':', 1)[0]);
-  return typeof wanted === 'string' && wanted.startsWith('!')
-    ? !codes.includes(wanted.slice(1))
-    : codes.some((code) => code === wanted);
+  return wanted.startsWith('!') ? !codes.includes(wanted.slice(1)) : codes.some((code) => code === wanted);
 }

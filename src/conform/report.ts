@@ -160,7 +160,7 @@ export function explainedBy(
     const holds = verdict.mismatches.every(isIndependent);
     for (const [name, value] of Object.entries(choice)) {
       if (name === LIST) {
-        if (typeof value === 'string' && !value.startsWith('!')) accepted.set(value, holds);
+        if (!value.startsWith('!')) accepted.set(value, holds);
         continue;
       }
       const values = evidence.get(name) ?? new Map<unknown, boolean>();
@@ -172,10 +172,10 @@ export function explainedBy(
   const set: Record<string, unknown> = {};
   const inForce: Readonly<Record<string, unknown>> = { ...options, ...choices };
   for (const [name, values] of evidence) {
-    if (values.get(inForce[name] ?? null) !== false) continue;
+    if (values.get(inForce[name]) !== false) continue;
     const fitting = [...values].filter(([, holds]) => holds).map(([value]) => value);
     if (fitting.length !== 1) continue;
-    (name in choices ? changed : set)[name] = fitting[0] ?? undefined;
+    (name in choices ? changed : set)[name] = fitting[0];
   }
   const currencies = currenciesSeen(accepted, options[LIST]);
   // `loose` overrides single choices, so an explained choice replaces it.

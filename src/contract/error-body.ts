@@ -12,13 +12,14 @@ const errorFields = {
 export const ServiceError = record('Error', 'An error of the service.', errorFields);
 export type ServiceError = z.output<typeof ServiceError>;
 
-const CommandHint = record('CommandHint', 'A command of gateway-sim.', {
-  command: field(text, 'Its name, such as `keys show`.'),
-  args: field(z.optional(z.array(text)), 'Arguments, quoted for a shell.'),
-});
 const OptionHint = record('OptionHint', 'An option of `start`.', {
   option: field(text, 'Its camelCase name.'),
   value: field(z.optional(text), 'A suggested value.'),
+});
+const CommandHint = record('CommandHint', 'A command of gateway-sim.', {
+  command: field(text, 'Its name, such as `keys show`.'),
+  args: field(z.optional(z.array(text)), 'Arguments, quoted for a shell.'),
+  options: field(z.optional(z.array(OptionHint)), 'Options of `start` to add to the current ones.'),
 });
 
 export const ControlError = record(

@@ -8,6 +8,8 @@ export interface CommandHint {
   command: string;
   /** Arguments, quoted for a shell. */
   args?: readonly string[];
+  /** Options of `start` to add to the current ones. */
+  options?: readonly OptionHint[];
 }
 
 /** An option of `start`. */
@@ -50,7 +52,8 @@ export function kebab(name: string): string {
 
 /** Formats hints as in the documentation: `gateway-sim keys show`, `--data-dir folder`. */
 export const PLAIN: HintStyle = {
-  command: ({ command: name, args = [] }) => ['gateway-sim', name, ...args].join(' '),
+  command: ({ command: name, args = [], options = [] }) =>
+    ['gateway-sim', name, ...args, ...options.map(PLAIN.option)].join(' '),
   option: ({ option: name, value }) => `--${kebab(name)}${value === undefined ? '' : ` ${value}`}`,
 };
 

@@ -127,28 +127,37 @@ export function requirePayment(state: State, reference: string): Payment {
 }
 
 /**
- * A hint for a rejected initiate, based on all checks instead of only the first that failed. It names every option that
- * makes the emulator accept the request, and says whether the key is wrong, too.
+ * A hint for a rejected initiate, based on all checks instead of only the first that failed. The problems of the error
+ * say what to fix in the code. The hint says whether the key is wrong, too, and names every option that makes the
+ * emulator accept the request. The command is at the end, so that it can be pasted.
  *
  * @param failed the error of the request
  * @param readLoosely reads the request with `--loose`; throws if that fails, too
- * @returns undefined if no option helps
+ * @param isInObserved whether `--profile observed` accepts a currency, in any case
+ * @returns undefined if there is nothing to add
  */
 export function initiateHint(
   failed: GatewayError,
   readLoosely: () => InitiateCommand,
+  isInObserved: (currency: string) => boolean,
   state: State,
   settings: Settings,
 ): Hint | undefined {
   const loose = read(readLoosely);
   if (!loose) return failed.hint;
-  const options = missingOptions(loose.request.currency, failed.code === 'invalid_fields', settings);
   const keyHint = keyProblem(loose.publicKey, state);
-  if (!options.length) return keyHint;
-  const start = options.flatMap((one): Hint => [' ', one]);
-  return keyHint
-    ? hint`Accept the other fields with: ${command('start')}${start}. public_key is also wrong. ${keyHint}`
-    : hint`Accept this request with: ${command('start')}${start}`;
+  if (failed.code === 'invalid_api_key') return keyHint;
+  const key = keyHint ? hint`public_key is also wrong. ${keyHint}` : [];
+  const { currency } = loose.request;
+  const options = missingOptions(currency, failed.code === 'invalid_fields', settings);
+  if (!options) return keyHint && key;
+  const start = { command: 'start', options };
+  const accept = hint`accept ${keyHint ? 'the other fields' : 'this request'} with: ${start}`;
+  const ways = isInObserved(currency) ? hint`use ${option('profile', 'observed')} or ${accept}` : accept;
+  // Deployments have different currencies. Anything else is a mistake in the client.
+  const isMistake = options.some(({ option: name }) => name === 'loose');
+  const when = isMistake ? 'For clients that you cannot change' : 'If your gateway has this currency';
+  return keyHint ? hint`${key}. ${when}, ${ways}` : hint`${when}, ${ways}`;
 }
 
 function read(readLoosely: () => InitiateCommand): InitiateCommand | undefined {
@@ -160,16 +169,13 @@ function read(readLoosely: () => InitiateCommand): InitiateCommand | undefined {
   }
 }
 
-function missingOptions(currency: string, needsLoose: boolean, settings: Settings): OptionHint[] {
-  if (settings.currencies.has(currency)) return needsLoose ? [option('loose')] : [];
+/** Undefined if no options help. */
+function missingOptions(currency: string, needsLoose: boolean, settings: Settings): OptionHint[] | undefined {
+  const { currencies, choices } = settings;
   const upper = currency.toUpperCase();
-  const loose = needsLoose || (upper !== currency && settings.choices.currencyCase !== 'free');
-  return [
-    ...(loose ? [option('loose')] : []),
-    ...(settings.currencies.has(upper)
-      ? []
-      : [option('currency', CURRENCY_CODE.test(upper) ? upper : 'CODE')]),
-  ];
+  if (!currencies.has(upper) && !CURRENCY_CODE.test(upper)) return undefined;
+  const loose = needsLoose || (upper !== currency && choices.currencyCase !== 'free');
+  return [...(loose ? [option('loose')] : []), ...(currencies.has(upper) ? [] : [option('currency', upper)])];
 }
 
 function keyProblem(key: string, state: State): Hint | undefined {

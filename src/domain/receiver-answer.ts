@@ -130,7 +130,7 @@ const BY_STATUS: Readonly<Record<number, AnswerProblem>> = {
   },
   415: {
     cause: 'Your receiver does not support this content type (415).',
-    fix: 'Accept application/x-www-form-urlencoded, as real IPNs have it. For a receiver that you cannot change, start with --ipn-format json.',
+    fix: 'Accept application/x-www-form-urlencoded, as real IPNs have it. For receivers that you cannot change: --ipn-format json.',
   },
   429: {
     cause: 'Your receiver is rate-limiting requests (429).',
@@ -159,7 +159,7 @@ export function answerProblem({ status, headers, body }: ReceiverAnswer): Answer
     return {
       cause: `Your receiver answered ${status}, but its body contains an error: ${fault}`,
       headline: `Your receiver answered ${status}, but with an error.`,
-      fix: 'Fix the error, and answer 500 when your code fails. Then resend the IPN.',
+      fix: 'Fix the error, and answer 500 when your code fails.',
     };
   }
   // Code that checks the signature runs after any login check.
@@ -174,7 +174,7 @@ export function answerProblem({ status, headers, body }: ReceiverAnswer): Answer
   return {
     cause: `Your receiver failed (${status}): ${problem}`,
     headline: `Your receiver failed (${status}).`,
-    fix: 'Fix the error, then resend the IPN.',
+    fix: 'Fix the error.',
   };
 }
 

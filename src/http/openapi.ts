@@ -131,7 +131,9 @@ function ipnOperation(schema: z.ZodMiniType): OperationObject {
     ],
     responses: {
       '2XX': { description: 'Delivered.' },
-      default: { description: 'Any other response, or none within 10 s: retried on schedule.' },
+      default: {
+        description: 'Any other response, or none within 10 s: not accepted. Sent again only with retries.',
+      },
     },
   };
 }

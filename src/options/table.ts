@@ -146,13 +146,17 @@ export const START_OPTIONS = {
     'duration',
     'expire payments that are still pending after this time (default: never)',
   ),
-  ipnSchedule: list('durations', 'delays before the second, third, … attempt of an IPN', {
-    default: ['1s', '5s', '30s', '2m', '10m'],
-    json: { items: { type: 'string', pattern: DURATION_PATTERN } },
-  }),
+  ipnSchedule: list(
+    'durations',
+    'delays before the second, third, … attempt of an IPN; if you set them without a number of retries, all are used',
+    {
+      default: ['1s', '5s', '30s', '2m', '10m'],
+      json: { items: { type: 'string', pattern: DURATION_PATTERN } },
+    },
+  ),
   ipnRetries: integer(
     'number',
-    'maximum number of retries per IPN; after the end of the schedule, its last delay repeats. The known servers send each IPN once. If only a schedule is set, all of it',
+    'maximum number of retries per IPN, none by default, because known servers send each IPN once; after the end of the schedule, its last delay repeats',
     { max: 100, default: 0 },
   ),
   ipnTimeout: duration('duration', 'time limit for the response of a receiver', { default: '10s' }),

@@ -80,10 +80,14 @@ export function paymentUseCases(parts: UseCaseParts) {
     initiate: (command: InitiateCommand, mode: Mode, requestId?: number): Promise<Payment> =>
       store.commit((state) => initiate(state, command, mode, context(requestId))),
 
-    /** The error of a rejected initiate, with a hint for the log. */
-    explained(failed: GatewayError, readLoosely: () => InitiateCommand): GatewayError {
+    /** The error of a rejected initiate, with a hint for the log. See `initiateHint`. */
+    explained(
+      failed: GatewayError,
+      readLoosely: () => InitiateCommand,
+      isInObserved: (currency: string) => boolean,
+    ): GatewayError {
       const { code, message, problems, problemCount } = failed;
-      const hint = initiateHint(failed, readLoosely, store.state, settings);
+      const hint = initiateHint(failed, readLoosely, isInObserved, store.state, settings);
       return new GatewayError(code, message, { problems, problemCount, ...(hint && { hint }) });
     },
 

@@ -91,13 +91,20 @@ export function verdictOnDelivery(delivery: Delivery, parts: VerdictParts): Full
   const verdict = verdictOnAttempt(delivery, last, signerOf(delivery, parts), parts.dialect);
   const isGenuine =
     verdictOnFault(delivery, last, parts.dialect) === undefined && !verdictOnForgery(delivery, parts);
-  if (!isGenuine || verdict.tone !== 'bad' || delivery.state === 'pending') return verdict;
-  return { ...verdict, cause: `${verdict.cause.replace(/[^.!?]$/, '$&.')} ${SENT_ONCE}` };
+  if (!isGenuine || verdict.tone !== 'bad') return verdict;
+  const { cause, fix } = verdict;
+  if (delivery.state === 'pending') return { ...verdict, fix: `${fix} The emulator retries automatically.` };
+  const resent = { ...verdict, fix: `${fix} ${THEN_RESEND}` };
+  // Known servers send no other status.
+  if (delivery.status !== 'success') return resent;
+  return { ...resent, cause: `${cause.replace(/[^.!?]$/, '$&.')} ${SENT_ONCE}` };
 }
 
 /** What it means that an IPN was not accepted (observed: ipn-not-retried). */
 const SENT_ONCE =
   'Not accepted. Known servers send each IPN once: unless your code had already stored the payment, this order stays unpaid.';
+
+const THEN_RESEND = 'Then resend the IPN, with ipn resend or in the dashboard.';
 
 /** The merchant whose key signed a delivery; undefined if it no longer exists. */
 export const signerOf = ({ merchantId }: Delivery, { store }: VerdictParts): Merchant | undefined =>
@@ -167,7 +174,7 @@ function signatureIn(
 }
 
 export type KnownAttempt = Omit<Attempt, 'id' | 'deliveryId'>;
-type KnownDelivery = Pick<Delivery, 'state' | 'body' | 'signedWith' | 'tampered'>;
+type KnownDelivery = Pick<Delivery, 'body' | 'signedWith' | 'tampered'>;
 /** The keys of the merchant that signs. A receiver may have used the public key by mistake. */
 type Signer = Partial<Pick<Merchant, 'publicKey'>> & Pick<Merchant, 'secretKey'>;
 
@@ -182,7 +189,7 @@ export function verdictOnAttempt(
     verdictOnFault(delivery, attempt, dialect) ?? verdictOnTampering(delivery, attempt, signer, dialect);
   if (special !== undefined) return special;
   if (!signer) return makeVerdict('waiting', 'The merchant that signed this IPN no longer exists.');
-  const verdict = verdictOnGenuine(attempt, signer, dialect, delivery.state);
+  const verdict = verdictOnGenuine(attempt, signer, dialect);
   const fault = faultOf(attempt);
   return fault === null ? verdict : { ...verdict, cause: `${verdict.cause} ${fault}.` };
 }
@@ -332,7 +339,6 @@ function verdictOnGenuine(
   attempt: KnownAttempt,
   signer: Signer,
   dialect: VerdictParts['dialect'],
-  state: Delivery['state'],
 ): FullVerdict {
   const { responseStatus: status, responseHeaders: headers, responseBody } = attempt;
   const error = errorOf(attempt);
@@ -369,7 +375,7 @@ function verdictOnGenuine(
       : CHECKED.has(status)
         ? `Your receiver rejected the IPN (${status}).`
         : `Your receiver answered ${status}.`;
-  return { ...makeVerdict('bad', `${cause}.`, fixOf(attempt, state), headline), to: otherScheme(attempt) };
+  return { ...makeVerdict('bad', `${cause}.`, fixOf(attempt), headline), to: otherScheme(attempt) };
 }
 
 /** Begins with a capital letter, unless the text begins with a host name. */
@@ -429,21 +435,15 @@ function otherScheme({ failure, url }: KnownAttempt): string | null {
 /** Statuses of a receiver that rejects a genuine IPN because its own check is wrong. */
 const CHECKED: ReadonlySet<number> = new Set([400, 401, 403, 422]);
 
-function fixOf(attempt: KnownAttempt, state: Delivery['state']): string {
-  const { responseStatus: status, responseBody, requestBody, failure } = attempt;
-  const next = state === 'failed' ? 'Then resend the IPN.' : 'The emulator retries automatically.';
-  if (status === null) {
-    const fix = fixOfFailure(failure);
-    const { code } = failure ?? { code: 'other' };
-    return code === 'connection_refused' || code === 'other' ? `${fix} ${next}` : fix;
-  }
-  if (status !== null && CHECKED.has(status)) {
+function fixOf({ responseStatus: status, responseBody, requestBody, failure }: KnownAttempt): string {
+  if (status === null) return fixOfFailure(failure);
+  if (CHECKED.has(status)) {
     const other = readPart(responseBody)
       .match(/\b[0-9a-f]{64}\b/gi)
       ?.find((value) => !requestBody.includes(value));
     return other === undefined ? REJECTED : `${REJECTED} ${anotherKey(other)}`;
   }
-  return `${status < 500 ? FIXES.answered : 'Find the error in the log of your receiver.'} ${next}`;
+  return status < 500 ? FIXES.answered : 'Find the error in the log of your receiver.';
 }
 
 /** A wrong signature that the receiver computed. */

@@ -4,7 +4,7 @@ import { startNaiveShop } from '../helpers/busy.ts';
 import { ORDER, startSim } from '../helpers/sim.ts';
 
 test('a shop that signs another amount gets an explanation, is fixed, and gets the IPN again', async () => {
-  const sim = await startSim({ ipnSchedule: ['1h'] });
+  const sim = await startSim();
   let isFixed = false;
   const shop = await startNaiveShop(
     () => sim.secretKey,

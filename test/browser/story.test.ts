@@ -7,7 +7,7 @@ import { startReceiver } from '../helpers/receiver.ts';
 import { startSim } from '../helpers/sim.ts';
 
 test('a user without the documentation gets from an empty dashboard to a delivered IPN', async () => {
-  const sim = await startSim({ ipnSchedule: ['1h'] });
+  const sim = await startSim();
   const { page, errors } = await openPage();
 
   await page.goto(sim.url);

@@ -3,8 +3,10 @@ import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { styleInForce } from '../../src/cli/commands/start.ts';
 import { execConfiguration } from '../../src/cli/configuration.ts';
 import { AuditReport } from '../../src/contract/audit-report.ts';
+import { PLAIN } from '../../src/contract/error.ts';
 import { isAlive } from '../../src/store/process-identity.ts';
 import { BINARY, launch as launchBinary, run as runBinary } from '../helpers/binary.ts';
 import { killGroup, launchProgram } from '../helpers/child.ts';
@@ -134,25 +136,62 @@ describe('exec', () => {
     expect(stderr).not.toMatch(/^\s+at /m);
   });
 
-  it('reports only once why an initiate request was rejected, with every option that would accept it', async () => {
+  it('reports only once why an initiate request was rejected, with a command that accepts it when pasted', async () => {
     const script = `(async () => {
       const order = { ...${JSON.stringify(ORDER)}, public_key: process.env.GATEWAY_SIM_PUBLIC_KEY };
       const body = new URLSearchParams({ ...order, currency: 'npr', site_logo: '' });
       for (const _ of [1, 2]) await fetch(process.env.GATEWAY_SIM_INITIATE_URL, { method: 'POST', body });
     })()`;
     const cwd = await temporaryFolder();
-    const flags = ['--sandbox-code', '1 2', '--no-panel', '--secret-key', 'sec_of_the_team'];
+    const flags = [
+      '--sandbox-code',
+      '1 2',
+      '--no-panel',
+      '--secret-key',
+      'sec_of_the_team',
+      '--artifacts',
+      'out',
+    ];
     const { stdout, stderr } = await run(['exec', ...flags, ...node(script)], { cwd });
     expect(stdout).toBe('');
     expect(stderr.split('was rejected')).toHaveLength(2);
     expect(stderr).toContain(
       'gateway-sim: POST /sandbox/payment/initiate was rejected\n  site_logo is required',
     );
-    expect(stderr).toContain(
-      `exec --no-panel --sandbox-code '1 2' --secret-key '…' --loose --currency NPR\n`,
+    const [, advice = '', pasted = ''] = /^ {2}(For .*? with: )(.*)/ms.exec(stderr) ?? [];
+    expect(advice).toBe(
+      'For clients that you cannot change, use --profile observed or accept this request with: ',
     );
+    expect(pasted).toContain(
+      `exec --no-panel --sandbox-code '1 2' --artifacts out --loose --currency NPR -- `,
+    );
+    const again = spawnSync('sh', ['-c', pasted], { cwd, encoding: 'utf8' });
+    expect([again.status, again.stderr]).toEqual([0, '']);
+    const observed = await run(['exec', ...flags, '--profile', 'observed', ...node(script)], { cwd });
+    expect([observed.code, observed.stderr]).toEqual([0, '']);
     const quiet = await run(['exec', '--quiet', ...node(script)], { cwd });
     expect(quiet.stderr).toBe('');
+  });
+
+  it.each<[flags: Record<string, unknown>, printed: string]>([
+    [{ secretKey: 'sec_sim_secret', controlToken: 'token' }, 'exec'],
+    [{ secretKey: '@key.txt' }, 'exec --secret-key @key.txt'],
+    [
+      { forwardIpn: 'http://ada:secret@127.0.0.1:1/ipn', ipnOn: ['failed', 'expired'] },
+      'exec --ipn-on failed --ipn-on expired',
+    ],
+    [
+      { waitFor: 'http://localhost:3000/?a=b', waitLimit: 60_000, artifacts: 'a b', config: 'sim.json' },
+      "exec --wait-for 'http://localhost:3000/?a=b' --wait-limit 60000ms --artifacts 'a b' --config sim.json",
+    ],
+    [{ panel: false, quiet: true, url: 'http://127.0.0.1:1', color: false }, 'exec --no-panel --quiet'],
+  ])('prints its flags %j, without values that would be masked: %s', (flags, printed) => {
+    const { command } = styleInForce(PLAIN, 'exec', flags, ['npm', 'test', '--', 'a b']);
+    const options = [{ option: 'loose' }];
+    expect(command({ command: 'start', options })).toBe(
+      `gateway-sim ${printed} --loose -- npm test -- 'a b'`,
+    );
+    expect(command({ command: 'keys show' })).toBe('gateway-sim keys show');
   });
 
   it('reads no options after --, and requires it before the options of the command', async () => {

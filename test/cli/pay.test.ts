@@ -8,7 +8,7 @@ import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 
 async function start(options: StartOptions = {}) {
-  const { cwd, ...ready } = await startHere({ ipnRetries: 0, ...options });
+  const { cwd, ...ready } = await startHere(options);
   const create = async (identifier: string, ...more: string[]) =>
     (await runJson<{ id: string }>(['payments', 'create', '--identifier', identifier, ...more], { cwd })).body
       .id;
@@ -112,7 +112,8 @@ describe('pay', () => {
     await create('order-1', '--ipn-url', `${receiver.url}/ipn`);
     const pay = ['pay', '--approve', '--require-delivery'];
     const { code, body, stderr } = await runJson<Settled>(pay, { cwd });
-    const cause = 'Your receiver answered 200, but its body rejects the IPN: “no such order”.';
+    const cause =
+      'Your receiver answered 200, but its body rejects the IPN: “no such order”. Not accepted. Known servers send each IPN once: unless your code had already stored the payment, this order stays unpaid.';
     expect(body.verdict).toEqual({ tone: 'bad', cause, fix: expect.stringMatching(/^The IPN is genuine/) });
     expect([code, stderr]).toEqual([1, expect.stringContaining(`1 of 1 IPNs not delivered: ${cause}`)]);
     const payment = await runJson<Payment>(['payments', 'show', 'order-1'], { cwd });
@@ -131,10 +132,33 @@ describe('pay', () => {
     expect(curl.stdout).toMatch(/^curl 'http.* --data/s);
   });
 
+  it('exits 0 for a settled payment whose IPN was not accepted, with the verdict and the option to require it', async () => {
+    const receiver = await startReceiver([{ status: 500 }]);
+    const { cwd, create } = await start();
+    const notice =
+      'Exit code 0, because the payment is settled. To also require the IPN, use --require-delivery.';
+    for (const [more, expected] of [
+      [[], 0],
+      [['--all'], 0],
+      [['--require-delivery'], 1],
+    ] as const) {
+      await create('order-1', '--ipn-url', `${receiver.url}/ipn`);
+      const { code, stdout, stderr } = await run(['pay', '--approve', ...more], { cwd });
+      expect([more, code]).toEqual([more, expected]);
+      expect(stdout).toMatch(/^Status +succeeded$/m);
+      expect(stdout).toMatch(/^Verdict .*answered 500.* Known servers send each IPN once: .* unpaid\.$/m);
+      expect(stdout).toMatch(/^Fix .*Then resend the IPN, with ipn resend or in the dashboard\.$/m);
+      expect(stderr.split('\n').filter((line) => line === notice)).toHaveLength(expected === 0 ? 1 : 0);
+    }
+    const accepted = await startReceiver();
+    await create('order-2', '--ipn-url', `${accepted.url}/ipn`);
+    expect(await run(['pay', '--approve'], { cwd })).toMatchObject({ code: 0, stderr: '' });
+  });
+
   it.each([401, 500])('shows the response %i, the next attempt and the next command', async (status) => {
     const body = '\n  Invalid signature  \nat line 2';
     const receiver = await startReceiver([{ status, body }]);
-    const { cwd, create } = await start({ ipnRetries: 1, ipnSchedule: ['1h'] });
+    const { cwd, create } = await start({ ipnSchedule: ['1h'] });
     await create('order-1', '--ipn-url', `${receiver.url}/ipn`);
     const { stdout, stderr } = await run(['pay', '--approve'], { cwd });
     expect(stdout).toContain(`the receiver answered ${status} (expected 2xx)`);

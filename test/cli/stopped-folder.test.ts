@@ -29,7 +29,7 @@ function comparable(events: readonly SimEvent[]) {
 /** An emulator with a paid order, a canceled one, a used card, and an IPN that is accepted at the second attempt. */
 async function busy(cwd: string) {
   const receiver = await startReceiver([{ status: 500, body: 'no' }, {}]);
-  const { url, server } = await startIn(cwd);
+  const { url, server } = await startIn(cwd, { ipnSchedule: ['10s'] });
   const create = (identifier: string) =>
     run(['payments', 'create', '--identifier', identifier, '--ipn-url', receiver.url], { cwd });
   await create('order-1');

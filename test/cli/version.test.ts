@@ -20,10 +20,12 @@ describe('--version --verbose', () => {
   it('applies --profile, and lists the choices that differ from the profile', async () => {
     const cwd = await temporaryFolder();
     const choices = { settledVisit: 'page' };
-    await writeFile(join(cwd, 'gateway-sim.config.json'), JSON.stringify({ choices, ipnRetries: 2 }));
+    await writeFile(join(cwd, 'gateway-sim.config.json'), JSON.stringify({ choices, amountFormat: 'sent' }));
     for (const flag of [['--profile', 'newer-server'], ['--profile=newer-server']]) {
       const { stdout } = await run(['--version', ...flag, '--verbose'], { cwd });
-      expect(stdout).toMatch(/^Profile +newer-server, but settledVisit page, ipnRetries 2 {2}\(\d+ facts: /m);
+      expect(stdout).toMatch(
+        /^Profile +newer-server, but settledVisit page, amountFormat sent {2}\(\d+ facts: /m,
+      );
     }
   });
 

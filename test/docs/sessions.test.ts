@@ -188,6 +188,18 @@ test('the commands in faults.md set four faults and clear them', async () => {
   expect((await shell.type(lines.at(-1) ?? '')).stdout).toContain('4 cleared');
 });
 
+test('the commands in retries.md turn on retries', async () => {
+  const lines = fence('retries.md: Turn on retries', 'sh').trim().split('\n');
+  const retries = lines.map(async (line) => {
+    const [command = ''] = line.split('#');
+    const flags = command.trim().split(' ').slice(3);
+    const { ready } = await start(['--in-memory', ...flags], { cwd: await temporaryFolder() });
+    const status = (await (await fetch(`${ready.url}/_sim/status`)).json()) as { options: object };
+    return status.options;
+  });
+  expect(await Promise.all(retries)).toMatchObject([{ ipnRetries: 2 }, { ipnRetries: 3 }]);
+});
+
 test('the commands in time.md move the clock to 2030 and let it run', async () => {
   const shell = await openShell();
   await shell.type(fence('time.md: Time', 'sh'));

@@ -8,7 +8,7 @@ import { fence } from './pages.ts';
 const PLACE = 'skill.md: An order is not paid';
 
 test('the steps of the skill file find the cause of a wrong signature and prove the fix', async () => {
-  const sim = await startSim({ ipnSchedule: ['1h'] });
+  const sim = await startSim();
   let isFixed = false;
   const shop = await startNaiveShop(
     () => sim.secretKey,

@@ -45,7 +45,8 @@ describe('a new delivery', () => {
 
 describe('an attempt', () => {
   const SERVER_ERROR = { ...REPORT, responseStatus: 500, failure: { code: 'answered' } as const };
-  const SCHEDULE = settings().ipn.schedule;
+  const SCHEDULE = [1_000, 5_000, 30_000, 120_000, 600_000];
+  const WITH_RETRIES = { ipn: { schedule: SCHEDULE } };
 
   function held() {
     const filled = state();
@@ -68,9 +69,15 @@ describe('an attempt', () => {
     ]);
   });
 
+  it('is not retried without a schedule', () => {
+    const { filled, delivery } = held();
+    const after = applied(filled, recordAttempt(filled, delivery.id, SERVER_ERROR, context()));
+    expect(after).toMatchObject({ state: 'failed', attemptCount: 1, nextAttemptAt: null });
+  });
+
   it('is retried on schedule with the same bytes until the delivery fails', () => {
     const { filled, delivery } = held();
-    const using = context();
+    const using = context(WITH_RETRIES);
     const waits: (number | null)[] = [];
     for (let number = 1; number <= SCHEDULE.length + 1; number++) {
       const after = applied(filled, recordAttempt(filled, delivery.id, SERVER_ERROR, using));
@@ -84,8 +91,8 @@ describe('an attempt', () => {
 
   it('ends the delivery if it succeeds after failures', () => {
     const { filled, delivery } = held();
-    applied(filled, recordAttempt(filled, delivery.id, SERVER_ERROR, context()));
-    const after = applied(filled, recordAttempt(filled, delivery.id, REPORT, context()));
+    applied(filled, recordAttempt(filled, delivery.id, SERVER_ERROR, context(WITH_RETRIES)));
+    const after = applied(filled, recordAttempt(filled, delivery.id, REPORT, context(WITH_RETRIES)));
     expect(after).toMatchObject({ state: 'delivered', attemptCount: 2, nextAttemptAt: null });
   });
 
@@ -93,7 +100,7 @@ describe('an attempt', () => {
     const { filled, delivery } = held();
     const failure = { code: 'egress', reason: 'public', host: '8.8.8.8', address: null, port: 80 } as const;
     const refused = { ...REPORT, responseStatus: null, responseBody: null, failure };
-    const after = applied(filled, recordAttempt(filled, delivery.id, refused, context()));
+    const after = applied(filled, recordAttempt(filled, delivery.id, refused, context(WITH_RETRIES)));
     expect(after).toMatchObject({ state: 'refused', attemptCount: 1, nextAttemptAt: null });
     expect(after && egressFailure(filled, after)).toEqual(failure);
   });
@@ -121,7 +128,7 @@ describe('an attempt', () => {
 
   it('is retried earlier with jitter', () => {
     const { filled, delivery } = held();
-    const { result } = recordAttempt(filled, delivery.id, SERVER_ERROR, withFraction(0.5));
+    const { result } = recordAttempt(filled, delivery.id, SERVER_ERROR, withFraction(0.5, WITH_RETRIES));
     expect(result?.nextAttemptAt).toBe('2026-01-15T10:30:01.073Z');
   });
 
@@ -155,10 +162,10 @@ describe('an attempt', () => {
   it('is not retried if the schedule is used up or the IPN was sent by hand, despite Retry-After', () => {
     const { filled, delivery } = held();
     const report = { ...SERVER_ERROR, responseHeaders: [['Retry-After', '1']] as [string, string][] };
-    const usedUp = context({ ipn: { schedule: [] } });
-    expect(recordAttempt(filled, delivery.id, report, usedUp).result?.state).toBe('failed');
-    filled.apply({ deliveries: [{ ...delivery, once: true }] });
     expect(recordAttempt(filled, delivery.id, report, context()).result?.state).toBe('failed');
+    filled.apply({ deliveries: [{ ...delivery, once: true }] });
+    const { result } = recordAttempt(filled, delivery.id, report, context(WITH_RETRIES));
+    expect(result?.state).toBe('failed');
   });
 
   it('does not clear the mark that the delivery was signed again', () => {

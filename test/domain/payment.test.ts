@@ -44,11 +44,12 @@ function refusal(given: PostedFields, changes: SettingsChanges = {}): GatewayErr
   throw new Error('it was accepted');
 }
 
-/** The hint in the log, as text. */
+/** The hint in the log, as text. `--profile observed` accepts PKR in any case. */
 function fixFor(given: PostedFields, changes: SettingsChanges = {}): string | undefined {
   const hint = initiateHint(
     refusal(given, changes),
     () => readInitiate(given, LOOSE),
+    (currency) => ['PKR', 'USD'].includes(currency.toUpperCase()),
     state(),
     settings(changes),
   );
@@ -273,34 +274,52 @@ describe('the currency', () => {
     customer_email: `${'x'.repeat(200)}@example.com`,
   };
 
+  const CURRENCY = 'If your gateway has this currency,';
+  const CLIENT = 'For clients that you cannot change,';
+  const KEY = 'public_key is also wrong. Show the public key of this emulator with: gateway-sim keys show.';
+
   it.each([
-    [{ currency: 'NPR' }, {}, 'Accept this request with: gateway-sim start --currency NPR'],
-    [{ currency: 'usd' }, {}, 'Accept this request with: gateway-sim start --loose'],
-    [{ currency: 'npr' }, {}, 'Accept this request with: gateway-sim start --loose --currency NPR'],
-    [{ currency: 'npr' }, LOOSELY, 'Accept this request with: gateway-sim start --currency NPR'],
-    [{ currency: '$' }, {}, 'Accept this request with: gateway-sim start --currency CODE'],
+    [{ currency: 'NPR' }, {}, `${CURRENCY} accept this request with: gateway-sim start --currency NPR`],
     [
-      { currency: 'NPR', site_logo: '' },
+      { currency: 'PKR' },
       {},
-      'Accept this request with: gateway-sim start --loose --currency NPR',
+      `${CURRENCY} use --profile observed or accept this request with: gateway-sim start --currency PKR`,
+    ],
+    [
+      { currency: 'usd' },
+      {},
+      `${CLIENT} use --profile observed or accept this request with: gateway-sim start --loose`,
+    ],
+    [{ currency: 'npr' }, {}, `${CLIENT} accept this request with: gateway-sim start --loose --currency NPR`],
+    [{ currency: 'npr' }, LOOSELY, `${CURRENCY} accept this request with: gateway-sim start --currency NPR`],
+    [{ currency: '$' }, {}, undefined],
+    [{ currency: '$', site_logo: '' }, {}, undefined],
+    [
+      { currency: '$', public_key: 'pub_sim_nobody' },
+      {},
+      'public_key is also wrong. Show the public key of this emulator with: gateway-sim keys show',
+    ],
+    [
+      { currency: 'PKR', site_logo: '' },
+      {},
+      `${CLIENT} use --profile observed or accept this request with: gateway-sim start --loose --currency PKR`,
     ],
     [
       { site_logo: '', public_key: 'pub_sim_nobody' },
       {},
-      'Accept the other fields with: gateway-sim start --loose. public_key is also wrong. Show the public key of this emulator with: gateway-sim keys show',
+      `${KEY} ${CLIENT} use --profile observed or accept the other fields with: gateway-sim start --loose`,
     ],
     [
-      { currency: 'usd', public_key: 'pub_sim_nobody' },
+      { currency: 'NPR', public_key: 'pub_sim_nobody' },
       {},
-      'Accept the other fields with: gateway-sim start --loose. public_key is also wrong. Show the public key of this emulator with: gateway-sim keys show',
+      `${KEY} ${CURRENCY} accept the other fields with: gateway-sim start --currency NPR`,
     ],
     [{ currency: 'NPR', amount: 'ten' }, {}, undefined],
-    [{ site_logo: '' }, {}, 'Accept this request with: gateway-sim start --loose'],
-    [LONG, {}, 'Accept this request with: gateway-sim start --loose'],
+    [LONG, {}, `${CLIENT} use --profile observed or accept this request with: gateway-sim start --loose`],
     [{ ...LONG, amount: 'ten' }, {}, undefined],
     [{ customer_name: '' }, LOOSELY, undefined],
   ])(
-    'is rejected with a hint that names all required options, if they help: $2',
+    'is rejected with a hint that names all options that help, after the fix: $2',
     (fields, changes, expected) => {
       expect(fixFor(posted(fields), changes)).toBe(expected);
     },

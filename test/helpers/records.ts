@@ -63,7 +63,7 @@ export function settings({ ipn, ...changes }: SettingsChanges = {}): Settings {
       format: 'form',
       amountFormat: 'sent',
       on: new Set(['succeeded']),
-      schedule: [1_000, 5_000, 30_000, 120_000, 600_000],
+      schedule: [],
       timeoutMs: 10_000,
       forwardTo: null,
       ...ipn,

@@ -17,7 +17,7 @@ async function clock(sim: Sim, body: object): Promise<void> {
 
 /** An emulator with a frozen clock, so that nothing happens before the test moves it. */
 async function frozen(options: StartOptions = {}): Promise<Sim> {
-  const sim = await startSim({ ipnSchedule: ['1h'], ...options });
+  const sim = await startSim(options);
   await clock(sim, { freeze: 'now' });
   return sim;
 }
@@ -212,7 +212,6 @@ describe('the checkout of an automatically settled payment', () => {
         auto: 'approve',
         autoDelay: 0,
         ipnTimeout: '200ms',
-        ipnRetries: 0,
         delivery,
       });
       const checkout = await initiated(sim, { ipn_url: `${receiver.url}/ipn` });

@@ -100,7 +100,7 @@ describe('the emulator', () => {
     const sim = await startSim({ profile: 'older-server' });
     const { report, verdicts } = await held(sim, {}, { alsoTry: true, lines: DEPENDING });
     expect(ids(report.differ)).toEqual(
-      expect.arrayContaining(['refusal-field-message-live', 'ipn-retried', 'checkout-again-page']),
+      expect.arrayContaining(['refusal-field-message-live', 'checkout-again-page']),
     );
     expect(explainedBy(verdicts, inForce({}))).toEqual({
       profile: 'document',
@@ -113,7 +113,6 @@ describe('the emulator', () => {
         settledVisit: 'error',
       },
       amountFormat: 'stored-live',
-      ipnRetries: 0,
     });
   });
 
@@ -143,9 +142,7 @@ describe('the emulator', () => {
   it('differs with an explanation if the expected profile is loose', async () => {
     const sim = await startSim({ profile: 'newer-server' });
     const expected = { profile: 'observed' };
-    // A missing retry takes seconds to detect.
-    const lines = DEPENDING.filter(({ choice = {} }) => !('ipnRetries' in choice));
-    const { report, verdicts } = await held(sim, expected, { alsoTry: true, lines });
+    const { report, verdicts } = await held(sim, expected, { alsoTry: true, lines: DEPENDING });
     expect(ids(report.differ)).toContain('field-details-any-length');
     const explained = explainedBy(verdicts, inForce(expected));
     expect(explained).toMatchObject({
@@ -155,7 +152,7 @@ describe('the emulator', () => {
     });
     const file = join(await temporaryFolder(), 'ours.json');
     await writeFile(file, JSON.stringify(explained));
-    const again = await held(sim, { profile: file }, { lines });
+    const again = await held(sim, { profile: file }, { lines: DEPENDING });
     expect(ids(again.report.differ)).toEqual([]);
   });
 
@@ -175,10 +172,8 @@ describe('differences with one cause', () => {
     return held({ ...sim, url: await startBetween(sim, change) }, {}, { alsoTry: true, lines });
   }
 
-  const depending = DEPENDING.filter(({ choice = {} }) => !('ipnRetries' in choice));
-
   it('are one entry, the largest first, and differences with other causes are still found and explained', async () => {
-    const lines = [...new Set([...depending, ...LINES.filter(({ area }) => area === 'initiate')])];
+    const lines = [...new Set([...DEPENDING, ...LINES.filter(({ area }) => area === 'initiate')])];
     const { report, verdicts } = await behind((seen) => {
       seen.body = seen.body.replace('"success":"ok"', '"success":"true"');
     }, lines);
@@ -261,8 +256,8 @@ it('at most one additional merchant is created', async () => {
 });
 
 it('no retry is left scheduled', async () => {
-  const sim = await startSim();
-  await held(sim, {}, { lines: linesNamed('ipn-retried', 'ipn-redirect-not-followed') });
+  const sim = await startSim({ ipnSchedule: ['10s'] });
+  await held(sim, {}, { lines: linesNamed('ipn-not-retried', 'ipn-redirect-not-followed') });
   const { data } = await sim.control<{ data: { state: string }[] }>('/ipns');
   expect(data.map(({ state }) => state)).toEqual(['delivered', 'delivered']);
 });

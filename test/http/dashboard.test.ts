@@ -7,7 +7,7 @@ const HOSTILE = `"><img src=x>'&`;
 let sim: Sim;
 
 beforeEach(async () => {
-  sim = await startSim({ ipnSchedule: ['1h'] });
+  sim = await startSim();
 });
 
 const fields = (more: Record<string, string> = {}) => ({ ...ORDER, ...more });
@@ -262,6 +262,7 @@ describe('payments', () => {
 describe('IPNs', () => {
   it('are filtered by state and text, and Resend keeps the filter', async () => {
     const receiver = await startReceiver();
+    sim = await startSim({ ipnSchedule: ['1h'] });
     await approved({ identifier: 'tea', ipn_url: `${receiver.url}/ipn` });
     await approved({ identifier: 'milk' });
     const shown = async (query: string) => {

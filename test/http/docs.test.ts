@@ -37,7 +37,7 @@ it('the dashboard shows every page of the documentation, with links to existing 
 });
 
 it('pages and verdicts of the dashboard link to the documentation that explains them', async () => {
-  const sim = await startSim({ ipnSchedule: [] });
+  const sim = await startSim();
   const { delivery: ipn } = await paid(sim);
   const explained = {
     '': 'initiate.md',

@@ -301,7 +301,7 @@ describe('a fault on IPNs', () => {
   });
 
   it('loses the IPN, and the attempt fails', async () => {
-    const { sim, receiver } = await approvedWith({ drop: true }, { ipnRetries: 0 });
+    const { sim, receiver } = await approvedWith({ drop: true });
     expect(await deliveries(sim)).toMatchObject([
       {
         state: 'failed',

@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Delivery as DeliveryView } from '../../src/contract/delivery.ts';
 import type { ControlError as ErrorBody } from '../../src/contract/error-body.ts';
+import { PROFILE_NAMES } from '../../src/contract/profiles.ts';
 import type { StartOptions } from '../../src/options/table.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
@@ -20,7 +21,7 @@ const post = <Body>(sim: Sim, path: string, body?: object) => ask<Body>(sim, 'PO
 
 /** Starts an emulator with one pending payment, order-1, whose IPN goes to `ipnUrl`. */
 async function withPayment(ipnUrl: string, options: StartOptions = {}): Promise<Sim> {
-  const sim = await startSim({ ipnSchedule: ['10ms', '10ms'], ...options });
+  const sim = await startSim(options);
   await sim.initiate({ ...ORDER, ipn_url: ipnUrl });
   return sim;
 }
@@ -100,22 +101,28 @@ describe('the order of IPN and redirect', () => {
 });
 
 describe('the options of start', () => {
-  it.each([
-    { options: { ipnRetries: 0 }, attempts: 1 },
-    { options: { ipnRetries: 1 }, attempts: 2 },
-    { options: {}, attempts: 3 },
-    { options: { ipnRetries: 5 }, attempts: 6 },
-  ])(
-    'lead to $attempts attempts with $options and a schedule of two waits',
-    async ({ options, attempts }) => {
-      const receiver = await startReceiver([{ status: 500 }]);
-      const sim = await withPayment(receiver.url, options);
-      const delivery = await done(sim, delivered(await settle(sim)).id);
-      expect(delivery).toMatchObject({ state: 'failed', nextAttemptAt: null });
-      expect(delivery.attempts).toHaveLength(attempts);
-      expect(receiver.requests).toHaveLength(attempts);
-    },
-  );
+  const ipnSchedule = ['10ms', '10ms'];
+
+  it.each<{ options: StartOptions; attempts: number }>([
+    { options: {}, attempts: 1 },
+    ...PROFILE_NAMES.map((profile) => ({ options: { profile }, attempts: 1 })),
+    { options: { ipnSchedule }, attempts: 3 },
+    { options: { ipnSchedule, ipnRetries: 0 }, attempts: 1 },
+    { options: { ipnSchedule, ipnRetries: 1 }, attempts: 2 },
+    { options: { ipnSchedule, ipnRetries: 5 }, attempts: 6 },
+  ])('lead to $attempts attempts with $options', async ({ options, attempts }) => {
+    const receiver = await startReceiver([{ status: 500 }]);
+    const sim = await withPayment(receiver.url, options);
+    const delivery = await done(sim, delivered(await settle(sim)).id);
+    expect(delivery).toMatchObject({ state: 'failed', nextAttemptAt: null });
+    expect(delivery.attempts).toHaveLength(attempts);
+    expect(receiver.requests).toHaveLength(attempts);
+  });
+
+  it('use the first waits of the default schedule for a number of retries alone', async () => {
+    const { server } = await startSim({ ipnRetries: 2 });
+    expect(server.parts.runtime.settings.ipn.schedule).toEqual([1_000, 5_000]);
+  });
 
   it('repeat the last wait of the schedule for retries beyond it', async () => {
     const receiver = await startReceiver([{ status: 500 }]);
@@ -128,7 +135,7 @@ describe('the options of start', () => {
 
   it("set the receiver's time limit", async () => {
     const receiver = await startReceiver(['hang']);
-    const sim = await withPayment(receiver.url, { ipnTimeout: '50ms', ipnRetries: 0 });
+    const sim = await withPayment(receiver.url, { ipnTimeout: '50ms' });
     const delivery = await done(sim, delivered(await settle(sim)).id);
     expect(delivery.note).toMatch(/within 0\.05 s$/);
   });
@@ -286,7 +293,7 @@ describe('POST /_sim/ipns/:id/resend', () => {
     'makes one attempt for each of twenty simultaneous requests (receiver status: %s)',
     async (status) => {
       const receiver = await startReceiver([status ? { status } : {}]);
-      const sim = await withPayment(receiver.url, { ipnSchedule: ['1h'] });
+      const sim = await withPayment(receiver.url);
       const { id } = delivered(await settle(sim));
       const resends = Array.from({ length: 20 }, () => post<DeliveryView>(sim, `/ipns/${id}/resend`));
       const counts = (await Promise.all(resends)).map(({ body }) => body.attempts.length);
@@ -297,7 +304,7 @@ describe('POST /_sim/ipns/:id/resend', () => {
 
   it('waits for the current attempt to end, then makes its own', async () => {
     const receiver = await startReceiver(['hang', { body: 'second' }]);
-    const sim = await withPayment(receiver.url, { ipnTimeout: '200ms', ipnSchedule: ['1h'] });
+    const sim = await withPayment(receiver.url, { ipnTimeout: '200ms' });
     const settling = settle(sim);
     const { headers } = await receiver.request(1);
     const id = String(headers['x-gateway-sim-delivery']);

@@ -25,7 +25,7 @@ async function documentOf({ url, server }: Sim): Promise<Document> {
 
 async function run(options: StartOptions = {}, seen = new Set<string>()): Promise<Run> {
   const receiver = await startReceiver([{ body: 'OK' }]);
-  const sim = await startSim({ ipnSchedule: ['1h'], ...options });
+  const sim = await startSim(options);
   const document = await documentOf(sim);
   const contract = new Contract(sim.url, document, seen);
   const call: Contract['call'] = (operation, more) => contract.call(operation, more);

@@ -7,7 +7,7 @@ import { ORDER, paid, type Sim, startSim, writable } from '../helpers/sim.ts';
 
 let sim: Sim;
 beforeEach(async () => {
-  sim = await startSim({ ipnSchedule: ['1h'], loose: true });
+  sim = await startSim({ loose: true });
 });
 
 const page = async (path: string) => (await fetch(`${sim.url}/_sim${path}`)).text();

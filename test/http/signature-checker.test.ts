@@ -43,7 +43,7 @@ describe('the signature checker', () => {
   });
 
   it('accepts the id of an IPN, and checks its last attempt', async () => {
-    const sim = await startSim({ ipnSchedule: ['1h'] });
+    const sim = await startSim();
     const { delivery } = await paid(sim);
     const { html } = await postForm(sim, PAGE, { body: ` ${delivery?.id}\n` });
     expect(html).toContain('data-verdict="good"');

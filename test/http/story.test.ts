@@ -9,7 +9,7 @@ let receiver: Receiver;
 
 beforeEach(async () => {
   receiver = await startReceiver([{ status: 500, body: 'no database' }, { body: 'thanks' }]);
-  sim = await startSim({ ipnSchedule: ['8m'], ipnRetries: 1 });
+  sim = await startSim({ ipnSchedule: ['8m'] });
 });
 
 /** The form that advances the clock to an attempt. */

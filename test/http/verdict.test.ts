@@ -12,6 +12,11 @@ import { idOf, ORDER, type Sim, startSim } from '../helpers/sim.ts';
 const signatureOf = (text: string, encoding: 'hex' | 'base64' = 'hex') =>
   createHmac('sha256', 'sec_sim_example_not_a_real_key').update(text).digest(encoding);
 
+/** What a verdict adds if a genuine IPN was not accepted and will not be sent again. */
+const SENT_ONCE =
+  'Not accepted. Known servers send each IPN once: unless your code had already stored the payment, this order stays unpaid.';
+const THEN_RESEND = 'Then resend the IPN, with ipn resend or in the dashboard.';
+
 type Script = Answer[] | ((request: Received, number: number) => Answer);
 
 /** Checks that a verdict's heading is short. */
@@ -79,17 +84,17 @@ describe('a genuine IPN', () => {
     [
       500,
       '<title>KeyError\n at /ipn</title><textarea>Traceback (most recent call last):\n  File "/srv/shop/views.py", line 9, in ipn\n\nException Type: KeyError at /ipn\nException Value: &#x27;amount&#x27;\n</textarea>',
-      /\(500\): KeyError: 'amount'$/,
+      /\(500\): KeyError: 'amount'\.$/,
     ],
     [
       500,
       '<title>Server Error</title><h1>App\\PaymentException: no order</h1><pre>#0 /var/www/Ipn.php(42): main',
-      /\(500\): App\\PaymentException: no order, #0 \/var\/www\/Ipn\.php\(42\)$/,
+      /\(500\): App\\PaymentException: no order, #0 \/var\/www\/Ipn\.php\(42\)\.$/,
     ],
     [
       500,
       'TypeError: Cannot read properties of null\n    at pay (/app/ipn.js:3:9)',
-      /\(500\): TypeError: Cannot read properties of null, at pay \(\/app\/ipn\.js:3:9\)$/,
+      /\(500\): TypeError: Cannot read properties of null, at pay \(\/app\/ipn\.js:3:9\)\.$/,
     ],
     [200, 'Fatal error: Uncaught TypeError in ipn.php:3', /its body contains an error/],
     [200, 'Invalid signature', /its body rejects the IPN: “Invalid signature”/],
@@ -114,16 +119,48 @@ describe('a genuine IPN', () => {
     [401, 'Invalid signature', /^Your receiver answered 401: “Invalid signature”\.$/],
     [401, '{"message":"Unauthenticated."}', /requires a login \(401\)/],
   ])(
-    'gets a bad verdict with the reason if it was answered %i %s',
-    async (status, body, cause, headers = {}) => {
+    'gets a bad verdict with the reason and what it means if it was answered %i %s',
+    async (status, body, expected, headers = {}) => {
       const { found } = await settledWith([{ status, headers, body }]);
-      expect(found()).toMatchObject({
-        tone: 'bad',
-        cause: expect.stringMatching(cause),
-        fix: expect.stringMatching(/\.$/),
-      });
+      const { tone, cause, fix } = found();
+      expect(tone).toBe('bad');
+      expect(cause.split(` ${SENT_ONCE}`)).toEqual([expect.stringMatching(expected), '']);
+      expect(fix).toMatch(new RegExp(`\\. ${THEN_RESEND}$`));
     },
   );
+
+  it('that is retried gets another fix, and says what it means only after the last retry', async () => {
+    const setting = { options: { ipnSchedule: ['1h'] } };
+    const { sim, found } = await settledWith([{ status: 500 }], setting);
+    expect(found()).toMatchObject({
+      tone: 'bad',
+      cause: 'Your receiver answered 500 (expected 2xx).',
+      fix: 'Find the error in the log of your receiver. The emulator retries automatically.',
+    });
+    await sim.server.parts.clock.move({ advance: '1h' });
+    expect(found()).toMatchObject({
+      cause: `Your receiver answered 500 (expected 2xx). ${SENT_ONCE}`,
+      fix: `Find the error in the log of your receiver. ${THEN_RESEND}`,
+    });
+  });
+
+  it('of a canceled payment says nothing about an unpaid order', async () => {
+    const setting = { options: { ipnOn: ['canceled'] }, settle: { outcome: 'cancel' } } as const;
+    const { found } = await settledWith([{ status: 500 }], setting);
+    expect(found()).toMatchObject({
+      cause: 'Your receiver answered 500 (expected 2xx).',
+      fix: `Find the error in the log of your receiver. ${THEN_RESEND}`,
+    });
+  });
+
+  it('that was blocked is not one that was not accepted', async () => {
+    const { found } = await settledWith([], { order: { ipn_url: 'http://203.0.113.9/ipn' } });
+    expect(found()).toMatchObject({
+      tone: 'bad',
+      cause: expect.stringMatching(/^Not sent: [^.]*203.0.113.9/),
+    });
+    expect(found().cause).not.toContain('once');
+  });
 
   it('gets a verdict that names the mistake if the response shows the computed signature', async () => {
     const { found } = await settledWith((request) => {
@@ -186,7 +223,10 @@ describe('a genuine IPN', () => {
     const { found, last, ofPayment, sim } = await settledWith([], {
       order: { ipn_url: ipn_url.replace('http:', 'https:') },
     });
-    expect(found()).toMatchObject({ fix: 'Correct the scheme of ipn_url.', to: ipn_url });
+    expect(found()).toMatchObject({
+      fix: `Correct the scheme of ipn_url. ${THEN_RESEND}`,
+      to: ipn_url,
+    });
     await sim.server.parts.ipns.resend(last().id, ipn_url);
     expect(ofPayment().tone).toBe('good');
   });
@@ -317,7 +357,7 @@ describe('a genuine IPN', () => {
       tone: 'waiting',
       action: 'faults',
       cause: 'Fault: signature corrupted (your rule). Your receiver answered 400.',
-      fix: 'Nothing to fix. When the rule ends or is cleared, the next attempt delivers the IPN.',
+      fix: 'Nothing to fix. When the rule ends or is cleared, resend the IPN, unless a retry is scheduled.',
     });
     const cut = await settledWith([{}], withFault({ corruptSignature: true, truncate: true }));
     expect(cut.found()).toMatchObject({ tone: 'waiting', headline: 'Your rule changed the IPN.' });
@@ -334,7 +374,7 @@ describe('a genuine IPN', () => {
   });
 
   it('that keeps failing is marked in lists', async () => {
-    const { sim, last } = await settledWith([{ status: 500 }]);
+    const { sim, last } = await settledWith([{ status: 500 }], { options: { ipnSchedule: ['1h'] } });
     const { parts } = sim.server;
     await parts.clock.move({ freeze: 'now' });
     const nextAttemptAt = new Date(parts.clock.now() + 480_000).toISOString();
@@ -407,7 +447,7 @@ describe('a forged IPN', () => {
     ]);
     expect(ofPayment()).toMatchObject({
       tone: 'bad',
-      cause: 'Your receiver answered 400 (expected 2xx).',
+      cause: `Your receiver answered 400 (expected 2xx). ${SENT_ONCE}`,
     });
   });
 });

@@ -3,7 +3,7 @@ import { connectGatewaySim, GatewayError, type GatewaySim, verifyIpn } from '../
 import { SNAPSHOT_VERSION } from '../../src/store/migrations.ts';
 import { startLibrary } from '../helpers/library.ts';
 import { gate, startReceiver } from '../helpers/receiver.ts';
-import { enter } from '../helpers/sim.ts';
+import { enter, ORDER } from '../helpers/sim.ts';
 
 describe('payments', () => {
   it('are created with working defaults, even if plain JavaScript passes null, or with the given values', async () => {
@@ -116,7 +116,7 @@ describe('payments', () => {
 describe('IPNs', () => {
   it('are listed, read, waited for and resent', async () => {
     const receiver = await startReceiver([{ status: 500 }, { body: 'thanks' }]);
-    const sim = await startLibrary({ ipnRetries: 0 });
+    const sim = await startLibrary();
     await sim.payments.create({ identifier: 'order-1', ipnUrl: receiver.url });
     const { delivery } = await sim.payments.approve('order-1');
     const id = delivery?.id ?? '';
@@ -346,6 +346,16 @@ describe('a wait that fails', () => {
     expect(happened).toBe(`payment "order-2" is pending (sandbox, ${other.id})`);
   });
 
+  it('for a payment names the options that accept a rejected request as in code', async () => {
+    const sim = await startLibrary();
+    const body = new URLSearchParams({ ...ORDER, public_key: sim.publicKey, site_logo: '', currency: 'npr' });
+    await fetch(sim.initiateUrl, { method: 'POST', body });
+    const [, , reason] = await messageOf(sim.payments.waitFor({ identifier: 'order-1' }, TIMEOUT));
+    expect(reason).toMatch(
+      /: site_logo is required; For clients .*, use profile \(observed\) or accept this request with: startGatewaySim\(\{ loose: true, currency: \['NPR'\] \}\)$/,
+    );
+  });
+
   it('for an IPN reports the state of the existing ones', async () => {
     const receiver = await startReceiver([{ status: 503 }]);
     const sim = await startLibrary();
@@ -358,7 +368,7 @@ describe('a wait that fails', () => {
     expect((await wait())[1]).toBe('payment "order-1" is pending: no IPN was sent for it');
     const { delivery } = await sim.payments.approve('order-1');
     expect((await wait())[1]).toMatch(
-      `IPN ${delivery?.id} of "order-1" to ${receiver.url}/ipn is pending: the receiver answered 503`,
+      `IPN ${delivery?.id} of "order-1" to ${receiver.url}/ipn is failed: the receiver answered 503`,
     );
     expect(await messageOf(sim.ipns.waitFor({ state: 'refused' }, TIMEOUT))).toHaveLength(2);
   });

@@ -16,7 +16,6 @@ test.each(namesOf(PROFILES))(
 
 test.each([
   [{ amountFormat: 'stored' }, 'amountFormat stored'],
-  [{ ipnRetries: 2 }, 'ipnRetries 2'],
   [{ errorStatus: 'http' }, 'errorStatus http'],
   [{ choices: { siteLogo: 'optional' } }, 'siteLogo optional'],
 ])('%j differs from the profile', (values, change) => {

@@ -106,7 +106,7 @@ const INCOMPLETE = {
 } as const;
 const UNSIGNED = { mistake: 'signature-not-checked', harm: PAYS_ORDERS } as const;
 const MEBIBYTE = 2 ** 20;
-/** A slower handler may exceed the time-out of a gateway, which then sends the IPN again. */
+/** Known servers redirect the customer after the response; others give up earlier and send a copy. */
 const SLOW_MS = 5_000;
 
 /** A sign that the handler crashed. */
@@ -235,11 +235,11 @@ const ROBUST = family({ class: 'robustness', group: 'robustness', harm: BREAKS, 
         );
       }
       const problem = shop.hasOrders ? answerProblem(observation) : undefined;
-      if (problem !== undefined) return failed(`A gateway would retry: ${problem}.`);
+      if (problem !== undefined) return failed(`A gateway sees a failure: ${problem}.`);
       if (observation.durationMs > SLOW_MS) {
         const seconds = (observation.durationMs / 1_000).toFixed(1);
         return failed(
-          `Your handler took ${seconds} s. A gateway gives up and sends the IPN again while the first attempt is still running.`,
+          `Your handler took ${seconds} s. The customer waits that long for the redirect, and a gateway may give up and send a copy in the meantime.`,
         );
       }
       return { ...shown, verdict: 'pass' };

@@ -68,7 +68,7 @@ export const exec = defineCommand({
       });
     }
     const file = await readConfiguration(options.config, io);
-    const style = styleInForce(output.style, 'exec', flags);
+    const style = styleInForce(output.style, 'exec', flags, words);
     const { waitFor, waitLimit = WAIT_LIMIT_MS } = options;
     const shopUrl = waitFor === undefined ? undefined : addressOf(waitFor, '--wait-for');
     const { artifacts: named } = options;

@@ -26,7 +26,6 @@ const EXAMPLES: Readonly<Partial<Record<string, unknown>>> = {
   auto: 'approve',
   seed: 'any text',
   paymentExpires: '30m',
-  ipnRetries: 3,
   ipnOn: SENT_ON_REQUEST,
   forwardIpn: 'http://localhost:3000/ipn',
   allowIpnHost: ['shop.example.com'],

@@ -81,6 +81,11 @@ export const pay = defineCommand({
       notices.push(...added.map((warning) => `! ${warning}`));
       if (!all && one.delivery) notices.push(...whatToDo(one.delivery));
     }
+    if (!requireDelivery && settled.some(({ delivery }) => delivery?.verdict.tone === 'bad')) {
+      notices.push(
+        'Exit code 0, because the payment is settled. To also require the IPN, use --require-delivery.',
+      );
+    }
     return {
       json: all ? { data: settled } : settled[0],
       text: settled.map(settledText).join('\n\n') || 'No payment is pending.',

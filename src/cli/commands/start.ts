@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { urlOf } from '../../contract/address.ts';
+import { hidePasswords } from '../../contract/credentials.ts';
 import { shellWord } from '../../contract/curl.ts';
 import { command, GatewayError, type HintStyle, hint, kebab, option } from '../../contract/error.ts';
 import { SEEN_IN_PS } from '../../options/resolve.ts';
@@ -51,30 +52,41 @@ export function startFlags(
   };
 }
 
+/** Flags of `start` and `exec` that are no options of an emulator. */
+const OTHER_FLAGS: readonly string[] = ['config', 'waitFor', 'waitLimit', 'artifacts'];
+
 /**
- * The style of a running emulator. In its hints, `start` repeats the flags of the running command, so that a hint only
+ * The style of a running emulator. In its hints, `start` is the running command with its flags, so that a hint only
  * adds flags. Variables and the configuration file apply to the next start anyway.
  *
  * @param name the command, `start` or `exec`
+ * @param words the command that `exec` runs
  */
 export function styleInForce(
   style: HintStyle,
   name: 'start' | 'exec',
   flags: Readonly<Record<string, unknown>>,
+  words: readonly string[] = [],
 ): HintStyle {
   const specs: Record<string, OptionSpec> = START_OPTIONS;
   const given = Object.entries(flags).flatMap(([key, value]) => {
     const spec = specs[key];
-    if (!spec && key !== 'config') return [];
+    if (!spec && !OTHER_FLAGS.includes(key)) return [];
     const flag = `--${kebab(key)}`;
     if (typeof value === 'boolean') return [value ? flag : `--no-${kebab(key)}`];
-    // Secrets must not appear in a log.
-    if (spec?.kind === 'secret' && key !== 'publicKey') return [`${flag} '…'`];
-    return [value].flat().map((one) => `${flag} ${shellWord(String(one))}`);
+    if (typeof value === 'number') return [`${flag} ${value}ms`];
+    // Secrets must not appear in a log, and the command must run as printed.
+    const isSecret = spec?.kind === 'secret' && key !== 'publicKey' && !String(value).startsWith('@');
+    const values = isSecret ? [] : [value].flat().map(String);
+    return values.filter((one) => hidePasswords(one) === one).map((one) => `${flag} ${shellWord(one)}`);
   });
+  const rest = words.length ? ` -- ${words.map(shellWord).join(' ')}` : '';
   return {
     ...style,
-    command: (hint) => style.command(hint.command === 'start' ? { command: name, args: given } : hint),
+    command: (hint) =>
+      hint.command === 'start'
+        ? style.command({ ...hint, command: name, args: given }) + rest
+        : style.command(hint),
   };
 }
 

@@ -3,9 +3,10 @@ import { shellWord } from '../../contract/curl.ts';
 import { GatewayError } from '../../contract/error.ts';
 import { ServiceError } from '../../contract/error-body.ts';
 import { isOwnPage, readOrigin } from '../../contract/page-origin.ts';
-import { LOOSE } from '../../contract/profiles.ts';
+import { LOOSE, PROFILES } from '../../contract/profiles.ts';
 import { shorten } from '../../contract/text.ts';
 import { MODES, type Mode } from '../../contract/vocabulary.ts';
+import { givenAs } from '../../options/resolve.ts';
 import { fieldReader, type PostedFields } from '../../wire/body.ts';
 import type { Dialect } from '../../wire/dialect.ts';
 import { headersOf, type RequestHeaders, readFields } from '../body.ts';
@@ -126,10 +127,27 @@ async function answerInitiate(
     const isRefusal = dialect.refusals.has(error.code);
     const isOk = isRefusal && runtime.options.errorStatus === 'ok';
     const given = isRefusal ? read : undefined;
-    const logged = given ? payments.explained(error, () => dialect.readInitiate(given, LOOSE)) : error;
+    const logged = given
+      ? payments.explained(
+          error,
+          () => dialect.readInitiate(given, LOOSE),
+          (currency) => isInObserved(currency, runtime),
+        )
+      : error;
     const refusal = isRefusal ? dialect.refusal(error, mode, choices) : undefined;
     return respond(isOk ? 200 : statusOf(error), noteError(log, logged, parts, refusal));
   }
+}
+
+/** Whether the emulator would accept a currency, in any case, with `--profile observed` and its other options. */
+function isInObserved(currency: string, { options, settings }: Pick<ServerRuntime, 'options' | 'settings'>) {
+  // The user's own options override a profile.
+  if (givenAs(options, 'loose') !== undefined) return false;
+  const code = currency.toUpperCase();
+  const isIn = (list: readonly string[]) => list.some((one) => one.split(':', 1)[0] === code);
+  const isOwn = givenAs(options, 'currency') !== undefined;
+  const listed = isIn(isOwn ? options.currency : PROFILES.observed.options.currency);
+  return listed || (settings.currencies.has(code) && !isIn(options.currency));
 }
 
 /**

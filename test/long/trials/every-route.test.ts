@@ -56,7 +56,7 @@ trial(
   'every route of the OpenAPI document, with values of every kind',
   { short: 500, least: 30_000, share: 9 },
   async (budget) => {
-    const sim = await startEmulator(['--quiet', '--ipn-retries', '0']);
+    const sim = await startEmulator(['--quiet']);
     const document = (await sim.control('/openapi.json')) as Document;
     const contract = new Contract(sim.url, document);
     const maker = new RequestMaker(document, budget.below);

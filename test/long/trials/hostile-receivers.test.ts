@@ -49,7 +49,7 @@ async function isDone(sim: Emulator): Promise<boolean> {
 }
 
 trial('hostile receivers next to a healthy one', { short: 38, least: 2_000, share: 3 }, async (budget) => {
-  const sim = await startEmulator(['--quiet', '--ipn-timeout', '2s', '--ipn-retries', '0']);
+  const sim = await startEmulator(['--quiet', '--ipn-timeout', '2s']);
   const healthy = await startReceiver([{ body: 'OK' }]);
   const start = async ([what, behave]: [string, (typeof ENDING)[string]]) => ({
     what,

@@ -30,7 +30,7 @@ interface FaultPreset {
 export const FAULT_PRESETS = {
   'receiver-down': {
     label: 'Receiver down',
-    does: 'Every IPN fails as if your receiver had answered 503, and is retried later.',
+    does: 'Every IPN fails as if your receiver had answered 503.',
     rule: { route: 'ipn', status: 503 },
   },
   'slow-gateway': {
