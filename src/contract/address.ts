@@ -42,7 +42,7 @@ const DOMAIN = new RegExp(String.raw`^(?:${LABEL}(?:\.${LABEL})*|\[[\d.a-fA-F:]+
 
 /**
  * Whether a text is an e-mail address by RFC 5322, without comments and folding white space: a domain needs no dot, and no
- * part begins or ends with one (chosen: field-email-*, as Laravel's rule `email`).
+ * part begins or ends with one. As Laravel's rule `email` (chosen: field-email-*).
  */
 export function isEmail(text: string): boolean {
   const at = text.lastIndexOf('@');

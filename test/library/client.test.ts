@@ -195,7 +195,7 @@ describe('the other resources', () => {
     const sim = await startLibrary();
     const { data } = await sim.wallets.list();
     const poor = data.find(({ id }) => id === 'wal_poor_usd');
-    expect(await sim.wallets.fund('wal_poor_usd', '2.50')).toEqual({ ...poor, balance: '3.5' });
+    expect(await sim.wallets.fund('wal_poor_usd', '2.50')).toEqual({ ...poor, balance: '3.50' });
     await expect(sim.wallets.fund('wal_nobody', '1')).rejects.toMatchObject({ code: 'not_found' });
   });
 
