@@ -4,7 +4,7 @@ import type { StartOptions } from '../../src/options/table.ts';
 import { startAuditable } from '../helpers/auditable.ts';
 import { pageOf, postForm } from '../helpers/forms.ts';
 import { gate } from '../helpers/receiver.ts';
-import { ask, ORDER, startSim } from '../helpers/sim.ts';
+import { ask, ORDER } from '../helpers/sim.ts';
 
 const FORM = '/_sim/ui/audit';
 
@@ -237,13 +237,5 @@ describe('an audit with the control API', () => {
     expect(audits.last).toMatchObject({ state: 'failed', error: 'the emulator was stopped', cases: [] });
     const statuses = [...payments.all.values()].map(({ status, settledBy }) => [status, settledBy]);
     expect(statuses).toEqual([['canceled', 'audit']]);
-  });
-});
-
-test('responds 404 before the first audit', async () => {
-  const sim = await startSim();
-  expect(await ask(sim, 'GET', '/audit')).toMatchObject({
-    status: 404,
-    body: { message: 'no audit has run since the emulator started' },
   });
 });

@@ -216,15 +216,6 @@ describe("a payment's page", () => {
     expect([clock.read().now, receiver.requests.length]).toEqual([now, 1]);
   });
 
-  it('can resend an IPN, and links to the new attempt', async () => {
-    const id = await paid();
-    const ipn = ipnOf(id);
-    const from = `/_sim/ui/payments/${id}`;
-    const { location } = await postForm(sim, `/_sim/ui/ipns/${ipn}/resend`, { from });
-    expect(location).toBe(`/_sim/ui/payments/${id}#step-${ipn}-2`);
-    expect(stepsIn(await pageOf(id)).get(`step-${ipn}-2`)).toContain('thanks');
-  });
-
   it("can resend a step's request", async () => {
     await sim.initiate(ORDER);
     expect(await pageOf(paymentId())).toMatch(

@@ -97,17 +97,4 @@ describe('audits', () => {
     expect(await ended()).toMatchObject({ state: 'finished' });
     expect(reported).toEqual([]);
   });
-
-  it('do not report an internal error when the emulator stops', async () => {
-    const { audits, reported, stopping, ended } = await auditsBy(async ({ onBegin, cancelled }) => {
-      onBegin?.(1);
-      await new Promise((resolve) => cancelled?.addEventListener('abort', resolve));
-      cancelled?.throwIfAborted();
-      return reportOf([]);
-    });
-    await audits.start(REQUEST);
-    stopping.abort();
-    expect(await ended()).toMatchObject({ state: 'failed' });
-    expect(reported).toEqual([]);
-  });
 });
