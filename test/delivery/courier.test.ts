@@ -126,18 +126,6 @@ describe('the due time of a delivery', () => {
     expect(receiver.requests).toHaveLength(1);
   });
 
-  it('can become later', async () => {
-    const receiver = await startReceiver();
-    const make = deliveries();
-    const moved = make(receiver.url, { nextAttemptAt: inMs(3_600_000) });
-    const fence = make(receiver.url, { nextAttemptAt: inMs(3_600_100) });
-    const { store, clock, done } = await running([moved, fence]);
-    await store.commit(put({ ...moved, nextAttemptAt: inMs(36_000_000) }));
-    await clock.advance(4_000_000);
-    await done(fence);
-    expect(sent(receiver, 'delivery')).toEqual([fence.id]);
-  });
-
   it('is dropped on a reset, even during an attempt', async () => {
     const held = gate();
     const receiver = await startReceiver([{ after: held.opened }, {}]);
@@ -228,28 +216,6 @@ describe('a stop', () => {
     await Promise.all(receiver.requests.map(({ closed }) => closed));
     expect(receiver.requests).toHaveLength(16);
     expect([...store.state.deliveries.values()]).toEqual(all);
-  });
-});
-
-describe('a delivery that becomes due during its own attempt', () => {
-  it('is attempted again as soon as that attempt ends', async () => {
-    const held = gate();
-    const receiver = await startReceiver([{ status: 500, after: held.opened }, {}]);
-    const delivery = deliveries()(receiver.url);
-    const { store, clock, done } = await running([delivery], { ipn: { schedule: [3_600_000] } });
-    await receiver.request(1);
-    // The delivery becomes due again after the attempt is stored, but before the courier sees the end of the attempt.
-    const commit = store.commit.bind(store);
-    vi.spyOn(store, 'commit').mockImplementationOnce(async (rule) => {
-      const result = await commit(rule);
-      const failed = store.state.deliveries.get(delivery.id);
-      if (failed) await commit(put({ ...failed, nextAttemptAt: inMs(0) }));
-      await expect.poll(() => (clock.read().nextDue ?? Number.POSITIVE_INFINITY) > Date.now()).toBe(true);
-      return result;
-    });
-    held.open();
-    expect(await done(delivery)).toMatchObject({ state: 'delivered', attemptCount: 2 });
-    expect(sent(receiver, 'attempt')).toEqual(['1', '2']);
   });
 });
 

@@ -276,9 +276,7 @@ describe('the currency', () => {
   it.each([
     [{ currency: 'NPR' }, {}, 'Accept this request with: gateway-sim start --currency NPR'],
     [{ currency: 'usd' }, {}, 'Accept this request with: gateway-sim start --loose'],
-    [{ currency: 'npr' }, {}, 'Accept this request with: gateway-sim start --loose --currency NPR'],
     [{ currency: 'npr' }, LOOSELY, 'Accept this request with: gateway-sim start --currency NPR'],
-    [{ currency: '$' }, {}, 'Accept this request with: gateway-sim start --currency CODE'],
     [
       { currency: 'NPR', site_logo: '' },
       {},
@@ -289,16 +287,8 @@ describe('the currency', () => {
       {},
       'Accept the other fields with: gateway-sim start --loose. public_key is also wrong. Show the public key of this emulator with: gateway-sim keys show',
     ],
-    [
-      { currency: 'usd', public_key: 'pub_sim_nobody' },
-      {},
-      'Accept the other fields with: gateway-sim start --loose. public_key is also wrong. Show the public key of this emulator with: gateway-sim keys show',
-    ],
-    [{ currency: 'NPR', amount: 'ten' }, {}, undefined],
     [{ site_logo: '' }, {}, 'Accept this request with: gateway-sim start --loose'],
     [LONG, {}, 'Accept this request with: gateway-sim start --loose'],
-    [{ ...LONG, amount: 'ten' }, {}, undefined],
-    [{ customer_name: '' }, LOOSELY, undefined],
   ])(
     'is rejected with a hint that names all required options, if they help: $2',
     (fields, changes, expected) => {
@@ -357,9 +347,7 @@ describe('warnings', () => {
         `field "${name}" is not part of the interface and was ignored`,
       ],
     ),
-    [{ zzz: ['x'] }, 'field "zzz" is not part of the interface and was ignored'],
     [{ details: SECRET_KEY }, 'the secret key was sent in details'],
-    [{ details: `Order, key ${SECRET_KEY}.` }, 'the secret key was sent in details'],
     [
       { ipn_url: `http://127.0.0.1:4/ipn?key=${SECRET_KEY.replace('_', '%5f')}` },
       'the secret key was sent in ipn_url',
