@@ -231,35 +231,6 @@ describe('deliveries', () => {
     expect(sent(receiver, 'delivery')).toEqual(all.map(({ id }) => id));
     expect(receiver.mostAtOnce()).toBe(1);
   });
-
-  it('of one payment do not overlap, even if they have different receivers', async () => {
-    const held = gate();
-    const one = await startReceiver([{ after: held.opened }]);
-    const two = await startReceiver();
-    const make = deliveries();
-    const first = make(one.url);
-    const second = make(two.url, { paymentId: first.paymentId });
-    const fence = make(two.url);
-    const { done } = await running([first, second, fence]);
-    await done(fence);
-    expect(two.requests).toHaveLength(1);
-    held.open();
-    expect((await done(second)).state).toBe('delivered');
-  });
-
-  it('without a payment may overlap', async () => {
-    const held = gate();
-    const receiver = await startReceiver([{ after: held.opened }, {}]);
-    const make = deliveries();
-    const [first, second] = [
-      make(receiver.url, { paymentId: null }),
-      make(receiver.url, { paymentId: null }),
-    ];
-    const { done } = await running([first, second]);
-    await done(second);
-    held.open();
-    await done(first);
-  });
 });
 
 describe('a slow receiver', () => {
