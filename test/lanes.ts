@@ -22,7 +22,7 @@ const OUTSIDE_THE_PROCESS = [
 const MOCKING = ['test/delivery/egress.test.ts', 'test/store/migrations.test.ts'];
 
 /** Tests in other test runners, and shops in other languages. */
-const FOR_RELEASES = ['test/recipes/{runners,copied-tests,parallel}.test.ts', 'test/audit/merchants.test.ts'];
+const FOR_RELEASES = ['test/recipes/{runners,copied-tests}.test.ts', 'test/audit/merchants.test.ts'];
 
 /** Every test file is in exactly one of these. `npm test` skips the last two. */
 export const LANES: Readonly<Record<string, Lane>> = {
