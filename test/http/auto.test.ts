@@ -104,17 +104,6 @@ describe('automatic settlement', () => {
       expect(await payment(sim)).toMatchObject({ status, settledBy: by });
     },
   );
-
-  it('happens after a restart without --auto', async () => {
-    const dataDir = await temporaryFolder();
-    const first = await frozen({ auto: 'approve', autoDelay: '50ms', inMemory: false, dataDir });
-    await initiated(first);
-    await first.server.stop();
-    const second = await startSim({ inMemory: false, dataDir });
-    expect(await payment(second)).toMatchObject({ status: 'pending' });
-    await clock(second, { resume: true });
-    await expect.poll(() => payment(second)).toMatchObject({ status: 'succeeded', settledBy: 'auto' });
-  });
 });
 
 describe('the checkout of an automatically settled payment', () => {

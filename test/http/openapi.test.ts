@@ -61,17 +61,6 @@ describe('the OpenAPI document', () => {
     expect(expected.filter((operation) => !listed.includes(operation))).toEqual([]);
   });
 
-  it('has no broken references', () => {
-    const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map(([, to]) => to ?? '');
-    expect(references.length).toBeGreaterThan(100);
-    for (const reference of new Set(references)) {
-      let at: unknown = document;
-      for (const part of reference.replace(/^#\//, '').split('/'))
-        at = (at as Record<string, unknown>)?.[part];
-      expect([reference, at]).toEqual([reference, expect.anything()]);
-    }
-  });
-
   it('has every operation once, with its source and its responses', () => {
     const ids = operations.map(({ operation }) => operation.operationId);
     expect(new Set(ids).size).toBe(operations.length);
