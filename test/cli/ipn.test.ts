@@ -238,6 +238,15 @@ describe('ipn verify', () => {
     expect((await run(['ipn', 'verify', other, '--merchant', 'shop-2'], options)).code).toBe(0);
   });
 
+  it('recognizes the public key of the emulator, and another one given with --public-key', async () => {
+    const { sim, options } = await running();
+    for (const key of [sim.publicKey, 'pub_of_my_code']) {
+      const signed = body({ signature: sign('100.00', 'order-1', key) });
+      const verified = await run(['ipn', 'verify', signed, '--public-key', 'pub_of_my_code'], options);
+      expect([key, verified.stdout]).toEqual([key, expect.stringContaining('signed with the public key')]);
+    }
+  });
+
   it.each([
     [['@nope.txt', '--secret', SECRET], 2, /nope\.txt cannot be read/],
     [['--secret', SECRET], 2, /the body to verify is empty/],
