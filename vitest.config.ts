@@ -2,13 +2,8 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { assets } from './.config/assets.mjs';
 import { LANES } from './test/lanes.ts';
-import { hostileIds } from './test/setup/hostile-ids.ts';
-import { ShuffledProjects } from './test/setup/sequencer.ts';
 
 const ROOT = fileURLToPath(new URL('.', import.meta.url));
-
-/** A number: files and tests run in another order. */
-const SHUFFLE = process.env['TEST_SHUFFLE'];
 
 /** For a test and for a hook: only a hang takes this long, even on a busy machine. */
 const HANGS_MS = 120_000;
@@ -18,7 +13,7 @@ export default defineConfig({
   resolve: {
     alias: [{ find: /^.*\/real-time\.ts$/, replacement: `${ROOT}test/setup/replaceable-time.ts` }],
   },
-  plugins: [assets, ...(process.env['TEST_HOSTILE_IDS'] ? [hostileIds] : [])],
+  plugins: [assets],
   test: {
     // Processes, not threads: tests take locks by process id, send signals and bind sockets.
     pool: 'forks',
@@ -27,9 +22,6 @@ export default defineConfig({
     globalSetup: ['test/setup/run.ts'],
     // A rare failure must report everything.
     chaiConfig: { truncateThreshold: 2_000 },
-    ...(SHUFFLE && {
-      sequence: { sequencer: ShuffledProjects, shuffle: { tests: true }, seed: Number(SHUFFLE) },
-    }),
     projects: Object.entries(LANES).map(([name, { include, exclude = [], needs = [], mocks = false }]) => ({
       extends: true,
       test: {
@@ -41,11 +33,7 @@ export default defineConfig({
         testTimeout: HANGS_MS,
         hookTimeout: HANGS_MS,
         expect: { poll: { timeout: HANGS_MS / 2, interval: 20 } },
-        setupFiles: [
-          'test/setup/file.ts',
-          ...(name === 'unit' ? ['test/setup/no-sockets.ts'] : []),
-          ...(process.env['TEST_DISTURB'] ? ['test/setup/disturb.ts'] : []),
-        ],
+        setupFiles: ['test/setup/file.ts', ...(name === 'unit' ? ['test/setup/no-sockets.ts'] : [])],
         globalSetup: needs.map((what) => `test/setup/${what}.ts`),
       },
     })),

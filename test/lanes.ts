@@ -21,12 +21,8 @@ const OUTSIDE_THE_PROCESS = [
 ];
 const MOCKING = ['test/delivery/egress.test.ts', 'test/store/migrations.test.ts'];
 
-/** Tests in other test runners, shops in other languages, and the runner of the trials. */
-const FOR_RELEASES = [
-  'test/recipes/{runners,copied-tests,parallel}.test.ts',
-  'test/audit/merchants.test.ts',
-  'test/long/run.test.ts',
-];
+/** Tests in other test runners, and shops in other languages. */
+const FOR_RELEASES = ['test/recipes/{runners,copied-tests}.test.ts', 'test/audit/merchants.test.ts'];
 
 /** Every test file is in exactly one of these. `npm test` skips the last two. */
 export const LANES: Readonly<Record<string, Lane>> = {

@@ -108,33 +108,6 @@ describe('a double click', () => {
     expect(await statusOf(at.sim)).toBe('canceled');
   });
 
-  const buttons = [
-    { name: /^Pay /, code: SANDBOX.code },
-    { name: 'Approve', code: '' },
-  ];
-  test.each(sample(buttons, ({ name }) => name !== 'Approve'))(
-    '$name while the payment is in progress leads to the shop, even without a script',
-    async ({ name, code }) => {
-      const { opened, open } = gate();
-      const slow = await startReceiver([{ after: opened }]);
-      const { page, ...at } = await openShop({
-        fields: { ipn_url: `${slow.url}/ipn` },
-        browser: { javaScriptEnabled: false },
-      });
-      await toCodeStep({ page, ...at }, 'sandbox');
-      await page.locator('#code').fill(code);
-      const { x = 0, y = 0 } = (await page.getByRole('button', { name }).boundingBox()) ?? {};
-      await page.mouse.click(x + 9, y + 9);
-      await slow.request(1);
-      const again = page.waitForRequest((request) => request.method() === 'POST');
-      await page.mouse.click(x + 9, y + 9);
-      await again;
-      open();
-      await arrivesAt(page, at.fields['success_url']);
-      expect(slow.requests).toHaveLength(1);
-    },
-  );
-
   test('is ignored if the script runs, and the clicked button is busy', async () => {
     const { opened, open } = gate();
     const slow = await startReceiver([{ after: opened }]);

@@ -247,21 +247,6 @@ describe('a form that does not reach the emulator', () => {
     await alert.waitFor({ state: 'detached' });
   });
 
-  test('says that it was not sent, and recovers with the next response', async () => {
-    const sim = await startSim();
-    await settled(sim, await startReceiver(), 1);
-    const { page } = await openDashboard(sim, ipnPath(sim));
-    await page.route('**/resend', (route) => route.abort('connectionreset'));
-    await page.getByRole('button', { name: 'Resend' }).click();
-    await page.getByRole('alert').getByText('“Resend” was not sent.').waitFor();
-    await page.locator('#live.on').waitFor();
-    expect(await page.getByRole('alert').textContent()).toBe('“Resend” was not sent.');
-    await page.unroute('**/resend');
-    await page.getByRole('button', { name: 'Resend' }).click();
-    await page.getByText('Attempt 2:').first().waitFor();
-    await page.getByRole('alert').waitFor({ state: 'detached' });
-  });
-
   test('asks for the control token again, and so does the event stream', async () => {
     const sim = await startSim({ host: '0.0.0.0', controlToken: 'token-1' });
     const { page } = await openPage();

@@ -96,25 +96,6 @@ describe('a page that receives events', () => {
     expect(await news.textContent()).toBe('50 changes, latest: Payment order-51 pending');
   });
 
-  test('shows faults, a paused clock and new keys', async () => {
-    const sim = await startSim();
-    const { page, errors } = await openDashboard(sim, '/_sim/ui/keys');
-    const { clock, faults, merchants } = sim.server.parts;
-    faults.set({ route: 'initiate', status: 503 });
-    await clock.move({ freeze: 'now' });
-    await merchants.replaceKeys(merchants.default.id);
-    await page.getByText('fault active').waitFor();
-    await page.getByRole('link', { name: 'Clock is paused' }).waitFor();
-    await page.getByText(merchants.default.secretKey).first().waitFor();
-    expect(await page.getByText(sim.secretKey).count()).toBe(0);
-    await page.getByRole('button', { name: 'Clear all' }).click();
-    await page.getByText('fault active').waitFor({ state: 'detached' });
-    await page.getByRole('button', { name: 'Resume' }).click();
-    await page.getByRole('link', { name: 'Clock is paused' }).waitFor({ state: 'detached' });
-    expect(await page.getByRole('heading', { name: 'Api Key' }).isVisible()).toBe(true);
-    expect(errors).toEqual([]);
-  });
-
   test('is updated after a reset, without an error', async () => {
     const sim = await startSim();
     await sim.initiate(ORDER);

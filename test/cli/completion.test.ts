@@ -14,21 +14,15 @@ const isInstalled = (shell: string) => spawnSync(shell, ['-c', 'true']).status =
 /** The words on the command line (the last one is completed), some completions, and words that are not completions. */
 const CASES: [line: string[], offered: string[], not?: string[]][] = [
   [[''], ['start', 'payments', 'ipn', 'completion'], ['list', '--port']],
-  [['pa'], ['pay', 'payments'], ['start']],
   [['ipn', 're'], ['resend'], ['list']],
   [['ipn', '--sta'], ['--state'], ['--status']],
-  [['start', '--po'], ['--port'], ['--panel']],
-  [['start', '--error-status', ''], ['ok', 'http'], ['start']],
   [['--url', 'http://localhost:1', 'pay', '--delivery', 'ipn-'], ['ipn-only'], ['redirect-only']],
   // A value is not a command, even if it has the name of one.
   [['--data-dir', 'pay', 'car'], ['cards'], ['pay']],
-  [['completion', ''], ['bash', 'zsh', 'fish'], ['start']],
   [['faults', 'set', ''], ['initiate', 'ipn'], ['start']],
-  [['open', ''], ['dashboard', 'checkout'], ['start']],
   [['start', '--config', 'gateway'], [':file'], [':folder']],
   [['start', '--data-dir', 'fol'], [':folder']],
   [['pay', '--delivery', '=', 'redirect-o'], ['redirect-only']],
-  [['pay', '--delivery', '='], ['redirect-only']],
   [['pay', '--delivery=redirect'], ['--delivery=redirect-only']],
   [['start', '--port', ''], [], ['start', '--port']],
   [['exec', '--', 'npm', 'te'], [':rest 2']],

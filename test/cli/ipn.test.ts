@@ -376,13 +376,6 @@ describe('ipn listen', () => {
     expect(settled.delivery.state).toBe('delivered');
   });
 
-  it('rejects an invalid address to forward to', async () => {
-    const args = ['ipn', 'listen', '--secret', SECRET, '--forward-to', 'localhost:3000'];
-    const message = '--forward-to must be an absolute http or https address';
-    const finished = await run(args, { cwd: await temporaryFolder() });
-    expect(finished).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(message) });
-  });
-
   it('exits 5 when its port is in use', async () => {
     const receiver = await startReceiver();
     const cwd = await temporaryFolder();

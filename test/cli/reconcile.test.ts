@@ -85,20 +85,7 @@ describe('reconcile', () => {
 
   it.each([
     ['a probe', ['--paid-when', 'paid'], 'reconcile needs a probe: specify --probe-cmd or --probe-url'],
-    ['a condition', ['--probe-cmd', 'cat {identifier}'], 'a probe needs a condition for paid orders'],
     ['a placeholder', ['--probe-cmd', 'cat orders', '--paid-when', 'paid'], 'include {identifier}'],
-    [
-      'only one probe',
-      [
-        '--probe-cmd',
-        'cat {identifier}',
-        '--probe-url',
-        'http://127.0.0.1:9/{identifier}',
-        '--paid-when',
-        'a',
-      ],
-      'exactly one probe for orders: --probe-cmd or --probe-url',
-    ],
   ])('needs %s', async (_, args, problem) => {
     const { options } = await startAudited();
     const { code, stderr } = await run(['reconcile', ...args], options);

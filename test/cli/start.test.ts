@@ -39,12 +39,6 @@ describe('start --json', () => {
     expect(mode & 0o777).toBe(0o600);
     expect(await readFile(join(cwd, '.gateway-sim', '.gitignore'), 'utf8')).toBe('*\n');
   });
-
-  it('prints only that line with --quiet', async () => {
-    const { ready, stop } = await start(['--in-memory', '--quiet'], { cwd: await temporaryFolder() });
-    await initiate(ready, 'order-1');
-    expect((await stop()).stdout).toBe(`${JSON.stringify(ready)}\n`);
-  });
 });
 
 describe('start', () => {

@@ -204,12 +204,9 @@ describe('an invalid combination', () => {
       ['--host-alias', 'https://pay.example.com'],
       '--host-alias must be a host name without a scheme or port',
     ],
-    [['--host-alias', '10.0.0.1'], '--host-alias must be a host name'],
     [['--host-alias', '*.example.com'], '--host-alias must be a host name'],
     [['--host-alias', 'localhost'], 'already means this machine'],
-    [['--map', 'shop.example'], '--map must have the form host=target'],
     [['--map', 'shop.example=a', '--map', 'shop.example=b'], '--map maps shop.example twice'],
-    [['--ipn-ca', 'none.pem'], '--ipn-ca cannot be read from none.pem'],
     [['--ipn-ca', 'own-key.pem'], '--ipn-ca must name a PEM file with a certificate'],
   ])('of flags exits 2, and the error says why: %s', async (args, why) => {
     const cwd = await temporaryFolder();

@@ -51,20 +51,6 @@ describe('the clock', () => {
     expect([due.ran, forgotten.ran]).toEqual([[0, 0], []]);
   });
 
-  it('runs work that is scheduled before or after pending work', () => {
-    const clock = new Clock();
-    const one = planned(clock, 20);
-    vi.advanceTimersByTime(5);
-    one.plan(10);
-    one.plan(30);
-    // Already due, so it runs immediately.
-    one.plan(2);
-    vi.advanceTimersByTime(0);
-    expect(one.ran).toEqual([5]);
-    vi.advanceTimersByTime(100);
-    expect(one.ran).toEqual([5, 10, 20, 30]);
-  });
-
   it('runs work due at the same time in the order in which it was scheduled', () => {
     const clock = new Clock();
     const ran: string[] = [];
@@ -90,14 +76,6 @@ describe('the clock', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('retries work after a second', () => {
-    const clock = new Clock();
-    const start = Date.now();
-    clock.retry('it', { isDue: () => true, run: async () => {} });
-    expect(clock.read().nextDue).toBe(start + 1_000);
-    clock.stop();
-  });
-
   it('waits longer than Node’s longest timer', () => {
     const clock = new Clock();
     const year = 365 * 24 * 3_600_000;
@@ -106,15 +84,6 @@ describe('the clock', () => {
     expect(one.ran).toEqual([]);
     vi.advanceTimersByTime(1);
     expect(one.ran).toEqual([year]);
-  });
-
-  it('has no timer while it is paused', async () => {
-    const clock = new Clock();
-    planned(clock, 5);
-    await clock.freeze();
-    expect(vi.getTimerCount()).toBe(0);
-    await clock.resume();
-    expect(vi.getTimerCount()).toBe(1);
   });
 
   it('runs no work after it is stopped', () => {

@@ -126,18 +126,6 @@ describe('the due time of a delivery', () => {
     expect(receiver.requests).toHaveLength(1);
   });
 
-  it('can become later', async () => {
-    const receiver = await startReceiver();
-    const make = deliveries();
-    const moved = make(receiver.url, { nextAttemptAt: inMs(3_600_000) });
-    const fence = make(receiver.url, { nextAttemptAt: inMs(3_600_100) });
-    const { store, clock, done } = await running([moved, fence]);
-    await store.commit(put({ ...moved, nextAttemptAt: inMs(36_000_000) }));
-    await clock.advance(4_000_000);
-    await done(fence);
-    expect(sent(receiver, 'delivery')).toEqual([fence.id]);
-  });
-
   it('is dropped on a reset, even during an attempt', async () => {
     const held = gate();
     const receiver = await startReceiver([{ after: held.opened }, {}]);
@@ -231,28 +219,6 @@ describe('a stop', () => {
   });
 });
 
-describe('a delivery that becomes due during its own attempt', () => {
-  it('is attempted again as soon as that attempt ends', async () => {
-    const held = gate();
-    const receiver = await startReceiver([{ status: 500, after: held.opened }, {}]);
-    const delivery = deliveries()(receiver.url);
-    const { store, clock, done } = await running([delivery], { ipn: { schedule: [3_600_000] } });
-    await receiver.request(1);
-    // The delivery becomes due again after the attempt is stored, but before the courier sees the end of the attempt.
-    const commit = store.commit.bind(store);
-    vi.spyOn(store, 'commit').mockImplementationOnce(async (rule) => {
-      const result = await commit(rule);
-      const failed = store.state.deliveries.get(delivery.id);
-      if (failed) await commit(put({ ...failed, nextAttemptAt: inMs(0) }));
-      await expect.poll(() => (clock.read().nextDue ?? Number.POSITIVE_INFINITY) > Date.now()).toBe(true);
-      return result;
-    });
-    held.open();
-    expect(await done(delivery)).toMatchObject({ state: 'delivered', attemptCount: 2 });
-    expect(sent(receiver, 'attempt')).toEqual(['1', '2']);
-  });
-});
-
 describe('deliveries', () => {
   it('of one payment are sent one after another in order of creation, even if all are due at the same time', async () => {
     const receiver = await startReceiver();
@@ -264,35 +230,6 @@ describe('deliveries', () => {
     for (const delivery of all) await done(delivery);
     expect(sent(receiver, 'delivery')).toEqual(all.map(({ id }) => id));
     expect(receiver.mostAtOnce()).toBe(1);
-  });
-
-  it('of one payment do not overlap, even if they have different receivers', async () => {
-    const held = gate();
-    const one = await startReceiver([{ after: held.opened }]);
-    const two = await startReceiver();
-    const make = deliveries();
-    const first = make(one.url);
-    const second = make(two.url, { paymentId: first.paymentId });
-    const fence = make(two.url);
-    const { done } = await running([first, second, fence]);
-    await done(fence);
-    expect(two.requests).toHaveLength(1);
-    held.open();
-    expect((await done(second)).state).toBe('delivered');
-  });
-
-  it('without a payment may overlap', async () => {
-    const held = gate();
-    const receiver = await startReceiver([{ after: held.opened }, {}]);
-    const make = deliveries();
-    const [first, second] = [
-      make(receiver.url, { paymentId: null }),
-      make(receiver.url, { paymentId: null }),
-    ];
-    const { done } = await running([first, second]);
-    await done(second);
-    held.open();
-    await done(first);
   });
 });
 

@@ -126,15 +126,9 @@ describe('automatic settling', () => {
 describe('an outcome rule', () => {
   it.each([
     [[{ outcome: 'fail' }], 'outcomes.0 needs at least one of identifier, email and amount'],
-    [[{ identifier: 'a', outcome: 'refuse' }], 'outcomes.0.outcome must be one of approve, cancel, fail'],
     [[{ identifier: 'a' }], 'outcomes.0.outcome is required'],
     [[{ identifer: 'a', outcome: 'fail' }], 'unknown key outcomes.0.identifer: did you mean identifier?'],
-    [[{ identifier: '', outcome: 'fail' }], 'outcomes.0.identifier must have 1 to 200 characters'],
-    [[{ amount: 100, outcome: 'fail' }], 'outcomes.0.amount must be text or a pattern'],
     [[{ email: '*', outcome: 'fail', delay: '721h' }], 'outcomes.0.delay must be a duration'],
-    [[{ email: '*', outcome: 'fail', delay: 'soon' }], 'outcomes.0.delay must be a duration'],
-    [[{ email: '*', outcome: 'fail', delivery: 'never' }], 'outcomes.0.delivery must be one of'],
-    [{ email: '*', outcome: 'fail' }, 'outcomes must be a list'],
   ])('%j is rejected with an error that names the place', (outcomes, message) => {
     const act = () => readStructures({ outcomes });
     expect(act).toThrow(GatewayError);

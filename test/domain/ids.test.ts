@@ -29,17 +29,6 @@ describe('createIds', () => {
     expect(createIds(filled(0)).code()).toBe('000000');
     expect(createIds(filled(255)).code()).toBe('999999');
   });
-
-  it('uses one stream per kind', () => {
-    const drawn: string[] = [];
-    const { fraction, ...kinds } = createIds((purpose, length) => {
-      drawn.push(purpose);
-      return new Uint8Array(length);
-    });
-    for (const draw of Object.values(kinds)) draw();
-    fraction('jitter');
-    expect(drawn).toEqual([...Object.keys(kinds), 'jitter']);
-  });
 });
 
 describe('random values', () => {

@@ -40,8 +40,6 @@ describe('keys', () => {
     ['abc', 'abc', true],
     ['abc', 'abd', false],
     ['abc', 'ab', false],
-    ['é', 'e', false],
-    ['', '', true],
   ])('%j equals %j: %s', (a, b, same) => {
     expect(sameSecret(a, b)).toBe(same);
   });

@@ -38,7 +38,6 @@ describe('isAmount', () => {
 describe('amountFromNumber', () => {
   it.each([
     [100, '100.00', '100'],
-    [49.9, '49.90', '49.9'],
     [123456789012345, '123456789012345', '123456789012345'],
     [-5, '-5', '-5'],
     [1e-8, '0.00000001', '0.00000001'],
@@ -48,11 +47,9 @@ describe('amountFromNumber', () => {
 
   it.each([
     ['an exponent as written', 100, '1e2'],
-    ['an exponent in its shortest text', 1e21, undefined],
     ['digits that parsing lost', 0.1, '0.10000000000000001'],
     ['the sum of two floats', 0.1 + 0.2, undefined],
     ['an infinite value', Number.POSITIVE_INFINITY, undefined],
-    ['no value (NaN)', Number.NaN, undefined],
   ])('rejects a number with %s', (_, value, source) => {
     expect(amountFromNumber(value, source)).toBeUndefined();
   });
@@ -83,13 +80,10 @@ describe('amountFromNumber', () => {
 describe('chargeOn', () => {
   it.each([
     ['49.90', '2', '0', 2, '1.00'],
-    ['0.25', '2', '0', 2, '0.01'],
     ['1.005', '100', '0', 2, '1.01'],
     ['10', '2.5', '0.30', 2, '0.55'],
     ['12345678901234567890.12345678', '2', '0', 2, '246913578024691357.80'],
-    ['15001', '2', '0', 0, '300'],
     ['25', '2', '0', 0, '1'],
-    ['49.9', '1', '0.001', 3, '0.50'],
   ])(
     'calculates the charge on %s at %s %% plus %s in a currency with %i decimals: %s, rounded half up',
     (amount, percent, fixed, decimals, charge) => {
@@ -162,12 +156,9 @@ describe('the format of an amount in an IPN', () => {
 describe('formatAmount', () => {
   it.each([
     ['1234.5', 'USD', 'en', '$1,234.50'],
-    ['1234.5', 'EUR', 'en', '€1,234.50'],
     ['1234.5', 'EUR', 'fr', '1\u202f234,50\u00a0€'],
-    ['1234.5', 'USD', 'fr', '1\u202f234,50\u00a0$'],
     ['5000', 'CFA', 'en', '5,000\u00a0cfa'],
     ['5000.00', 'GNF', 'fr', '5\u202f000\u00a0fg'],
-    ['100.5', 'CFA', 'en', '100.5\u00a0cfa'],
     ['-12', 'USD', 'en', '-$12.00'],
   ] as const)('writes %s %s in %s as %j', (amount, code, language, text) => {
     expect(formatAmount(amount, parseCurrency(code), language)).toBe(text);
@@ -202,7 +193,6 @@ describe('formatAmount', () => {
 describe('parseCurrency', () => {
   it.each([
     ['NPR:Rs', { code: 'NPR', name: 'NPR', symbol: 'Rs', decimals: 2 }],
-    ['GHS', { code: 'GHS', name: 'GHS', symbol: 'GHS', decimals: 2 }],
     ['AOA:K:z', { code: 'AOA', name: 'AOA', symbol: 'K:z', decimals: 2 }],
     ['CFA', { code: 'CFA', name: 'Franc CFA', symbol: 'cfa', decimals: 0 }],
   ])('reads %j', (text, currency) => {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Collection } from '../../src/domain/collection.ts';
 import type { Payment, State } from '../../src/domain/state.ts';
-import { context, dueDelivery, pendingPayment, state } from '../helpers/records.ts';
+import { context, pendingPayment, state } from '../helpers/records.ts';
 
 interface Item {
   id: string;
@@ -26,17 +26,6 @@ describe('a collection', () => {
     expect(collection.page(1, undefined, all).data[0]?.id).toBe('item2');
     expect(collection.page(1, undefined, ({ value }) => value > 2).data[0]?.id).toBe('item0');
     expect(collection.find(({ value }) => value < 9)?.id).toBe('item1');
-  });
-
-  it('keeps groups in the order of first appearance, even after a rollback', () => {
-    const collection = new Collection<Item>(({ value }) => (value % 2 ? 'odd' : 'even'));
-    for (let value = 0; value < 5; value++) collection.put({ id: `item${value}`, value });
-    expect(collection.group('even').map(({ value }) => value)).toEqual([0, 2, 4]);
-    collection.unput('item4', undefined);
-    expect(collection.newestOf('even')?.id).toBe('item2');
-    collection.put({ id: 'item4', value: 4 });
-    expect(collection.group('even').map(({ value }) => value)).toEqual([0, 2, 4]);
-    expect(collection.newestOf('none')).toBeUndefined();
   });
 
   it('returns pages, newest first, that contain every matching record once', () => {
@@ -201,18 +190,5 @@ describe('rolling back a change', () => {
         },
       ),
     );
-  });
-
-  it('rolls back records of several collections together', () => {
-    const held = state();
-    const delivery = dueDelivery('http://127.0.0.1/');
-    const before = snapshot(held);
-    const wallet = held.wallets.get('wal_eur');
-    if (!wallet) throw new Error('no wallet');
-    const undo = held.apply({ deliveries: [delivery], wallets: [{ ...wallet, balance: '0' }] });
-    expect(held.deliveriesOf(delivery.paymentId ?? '')).toEqual([delivery]);
-    undo();
-    expect(snapshot(held)).toEqual(before);
-    expect(held.deliveriesOf(delivery.paymentId ?? '')).toEqual([]);
   });
 });

@@ -91,16 +91,6 @@ describe('automatic settlement', () => {
     },
   );
 
-  it('happens once, and not at all if the payment is already settled', async () => {
-    const receiver = await startReceiver();
-    const sim = await frozen({ auto: 'fail', ipnOn: ['failed'] });
-    await initiated(sim, { ipn_url: `${receiver.url}/ipn` });
-    expect((await ask(sim, 'POST', '/payments/order-1/settle', { outcome: 'approve' })).status).toBe(200);
-    await clock(sim, { advance: '1m' });
-    expect(await payment(sim)).toMatchObject({ status: 'succeeded', settledBy: 'control' });
-    expect(receiver.requests).toHaveLength(1);
-  });
-
   it.each([
     { auto: '1s', expires: '2s', by: 'auto', status: 'failed' },
     { auto: '2s', expires: '2s', by: 'auto', status: 'failed' },
@@ -114,17 +104,6 @@ describe('automatic settlement', () => {
       expect(await payment(sim)).toMatchObject({ status, settledBy: by });
     },
   );
-
-  it('happens after a restart without --auto', async () => {
-    const dataDir = await temporaryFolder();
-    const first = await frozen({ auto: 'approve', autoDelay: '50ms', inMemory: false, dataDir });
-    await initiated(first);
-    await first.server.stop();
-    const second = await startSim({ inMemory: false, dataDir });
-    expect(await payment(second)).toMatchObject({ status: 'pending' });
-    await clock(second, { resume: true });
-    await expect.poll(() => payment(second)).toMatchObject({ status: 'succeeded', settledBy: 'auto' });
-  });
 });
 
 describe('the checkout of an automatically settled payment', () => {
@@ -176,14 +155,6 @@ describe('the checkout of an automatically settled payment', () => {
     const answer = await visit(checkout.replace('/checkout?', `/checkout/${form}?`), 'POST', body);
     expect([answer.status, answer.headers.get('location')]).toEqual([303, SUCCESS]);
     expect(await payment(sim)).toMatchObject({ status: 'succeeded', settledBy: 'auto' });
-  });
-
-  it.each([
-    ['approve', { delivery: 'ipn-only' }, 409],
-    ['expire', {}, 410],
-  ] as const)('does not redirect after %s with %j', async (outcome, options, status) => {
-    const { checkout } = await settledCheckout(options, outcome);
-    for (const method of ['GET', 'POST']) expect((await visit(checkout, method)).status).toBe(status);
   });
 
   it('sends the first attempt of the IPN before the redirect, as in any settlement', async () => {

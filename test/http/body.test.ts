@@ -5,7 +5,7 @@ import { startBinary } from '../helpers/binary.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { rawExchange } from '../helpers/raw.ts';
 import { fields } from '../helpers/records.ts';
-import { IS_RELEASE, sample } from '../helpers/scope.ts';
+import { sample } from '../helpers/scope.ts';
 import { ask, idOf, ORDER, startSim } from '../helpers/sim.ts';
 
 const MIB = 2 ** 20;
@@ -134,14 +134,6 @@ describe.runIf(process.platform === 'linux')('the memory of the process', () => 
       expect((await memoryOf(ready.pid, 'VmHWM')) - before).toBeLessThan(60);
     },
   );
-
-  it.runIf(IS_RELEASE)('stays under 250 MiB after 3,000 hostile bodies', async () => {
-    const { ready } = await startBinary(['--in-memory', '--quiet'], { cwd: await temporaryFolder() });
-    for (let from = 0; from < 3_000; from += HOSTILE.length) {
-      await Promise.all(HOSTILE.map((hostile, index) => postHostile(ready, hostile, from + index)));
-    }
-    expect(await memoryOf(ready.pid, 'VmRSS')).toBeLessThan(250);
-  });
 });
 
 const HOSTILE = [

@@ -25,16 +25,10 @@ describe('the clock under /_sim', () => {
 
   it.each([
     [{}, 'exactly one'],
-    [{ advance: '1h', resume: true }, 'exactly one'],
-    [{ advance: '-1h' }, 'advance must be a duration'],
     [{ advance: 'soon' }, 'advance must be a duration'],
-    [{ advance: 5 }, 'advance'],
     [{ advance: '999999999h' }, 'advance must not move the clock beyond'],
-    [{ freeze: 'tomorrow' }, 'freeze must be now, or a time with its zone'],
-    [{ freeze: '2999-01-01T00:00:00' }, 'freeze must be now, or a time with its zone'],
     [{ freeze: '2999-02-30' }, 'freeze must be now, or a time with its zone'],
     [{ freeze: '2020-01-01T00:00:00Z' }, 'freeze must not move the clock backwards'],
-    [{ resume: false }, 'resume must be true'],
     [{ advnce: '1h' }, 'did you mean advance?'],
   ])('rejects %j and does not move', async (json, message) => {
     const sim = await startSim();
@@ -119,21 +113,6 @@ describe('payments that expire', () => {
     expect(await payment(sim, id)).toMatchObject({ status: 'canceled' });
   });
 
-  it('expire one after another, even if they are due at the same time', async () => {
-    const sim = await startSim({ paymentExpires: '30m' });
-    await move(sim, { freeze: '2999-01-01' });
-    const early = [await initiate(sim, 'http://a.test/'), await initiate(sim, 'http://a.test/')];
-    await move(sim, { advance: '10m' });
-    const late = await initiate(sim, 'http://a.test/');
-    await move(sim, { advance: '25m' });
-    const statuses = await Promise.all(
-      [...early, late].map(async (url) => (await payment(sim, idOf(url))).status),
-    );
-    expect(statuses).toEqual(['expired', 'expired', 'pending']);
-    await move(sim, { advance: '5m' });
-    expect(await payment(sim, idOf(late))).toMatchObject({ settledAt: '2999-01-01T00:40:00.000Z' });
-  });
-
   it('expire after a restart without --payment-expires', async () => {
     const dataDir = await temporaryFolder();
     const first = await startSim({ inMemory: false, dataDir, paymentExpires: '30m' });
@@ -176,13 +155,5 @@ describe('after a restart the clock', () => {
     const third = await restarted(second.server.dataDir ?? '');
     const { now, frozen } = await third.control<ClockView>('/clock');
     expect([frozen, now > '2099-01-01T01:00:00.000Z']).toEqual([false, true]);
-  });
-
-  it('is unchanged by a rejected move', async () => {
-    const dataDir = await temporaryFolder();
-    const first = await startSim({ inMemory: false, dataDir });
-    await move(first, { freeze: '2020-01-01T00:00:00Z' });
-    const second = await restarted(dataDir);
-    expect(await second.control<ClockView>('/clock')).toMatchObject({ frozen: false, aheadMs: 0 });
   });
 });

@@ -48,18 +48,6 @@ describe('https', () => {
     });
   });
 
-  it('answers all requests of a connection in order', async () => {
-    const { port, ca, publicKey } = await startSecure();
-    const socket = await secured(await connected(port), ca, 'localhost');
-    const both = textUntil(socket, 'there is no route');
-    const post = posting(INITIATE, 'localhost', form(publicKey)).replace('Connection: close\r\n', '');
-    socket.write(post + getting('/nowhere', 'localhost'));
-    expect((await both).match(/"success":"ok"|"message":"there is no route/g)).toEqual([
-      '"success":"ok"',
-      '"message":"there is no route',
-    ]);
-  });
-
   it('shows a plain HTTP client the right address', async () => {
     const { port, url } = await startSecure();
     for (const path of ['/', '/nowhere', '/_sim/status', INITIATE]) {

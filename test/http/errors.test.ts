@@ -9,46 +9,26 @@ const CLOSE = 'Connection: close\r\n';
 /** Malformed requests, and their expected statuses. */
 const MALFORMED: [what: string, request: string | Buffer, statuses: number[]][] = [
   ['a garbage request line', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n', [400]],
-  ['the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', [400, 505]],
-  ['an unknown HTTP version', `GET / HTTP/9.9\r\n${HOST}\r\n`, [400, 505]],
   ['an unknown method', `BREW / HTTP/1.1\r\n${HOST}${CLOSE}\r\n`, [400, 405]],
   ['CONNECT', `CONNECT example.com:443 HTTP/1.1\r\n${HOST}\r\n`, [400, 404, 405]],
-  ['OPTIONS *', `OPTIONS * HTTP/1.1\r\n${HOST}${CLOSE}\r\n`, [400, 404, 405]],
   ['no Host', `GET /_sim/livez HTTP/1.1\r\n${CLOSE}\r\n`, [400]],
-  ['an empty Host', `GET /_sim/livez HTTP/1.1\r\nHost:\r\n${CLOSE}\r\n`, [200, 400]],
   ['an invalid host name', `GET / HTTP/1.1\r\nHost: a b\r\n${CLOSE}\r\n`, [400]],
-  ['a Host with brackets only', `GET / HTTP/1.1\r\nHost: [[\r\n${CLOSE}\r\n`, [400]],
   ['two Hosts', `GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nHost: evil.test\r\n${CLOSE}\r\n`, [302, 400]],
   ['headers of 100 KiB', `GET / HTTP/1.1\r\n${HOST}X: ${'x'.repeat(102_400)}\r\n\r\n`, [431]],
-  ['a target of 100 KiB', `GET /${'x'.repeat(102_400)} HTTP/1.1\r\n${HOST}\r\n`, [431]],
   ['a NUL in a header', `GET / HTTP/1.1\r\n${HOST}X: a\0b\r\n\r\n`, [400]],
   ['an encoded NUL in the path', `GET /a%00b HTTP/1.1\r\n${HOST}${CLOSE}\r\n`, [404]],
   ['a bad escape in the path', `GET /%zz HTTP/1.1\r\n${HOST}${CLOSE}\r\n`, [400, 404]],
-  ['a truncated escape in the path', `GET /_sim/payments/%E0%A4 HTTP/1.1\r\n${HOST}${CLOSE}\r\n`, [400, 404]],
-  ['a bad escape in a reference', `GET /_sim/payments/%ff%fe HTTP/1.1\r\n${HOST}${CLOSE}\r\n`, [400, 404]],
   [
     'a bad escape in the query',
     `GET /initiate/payment/checkout?payment_id=%E0%A4%A HTTP/1.1\r\n${HOST}${CLOSE}\r\n`,
     [404],
   ],
-  [
-    'a NUL in the query',
-    `GET /initiate/payment/checkout?payment_id=%00 HTTP/1.1\r\n${HOST}${CLOSE}\r\n`,
-    [404],
-  ],
-  ['bytes above ASCII in the path', `GET /\xe9\xff HTTP/1.1\r\n${HOST}${CLOSE}\r\n`, [400, 404]],
   ['an absolute target', `GET http://evil.test/_sim/status HTTP/1.1\r\n${HOST}${CLOSE}\r\n`, [400, 403]],
-  ['an absolute ftp target', `GET ftp://evil.test/ HTTP/1.1\r\n${HOST}${CLOSE}\r\n`, [400, 404]],
   ['a double slash', `GET //evil.test/_sim HTTP/1.1\r\n${HOST}${CLOSE}\r\n`, [404]],
   [
     'both kinds of length',
     `POST /payment/initiate HTTP/1.1\r\n${HOST}Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
     [400],
-  ],
-  [
-    'an unknown Expect',
-    `POST /payment/initiate HTTP/1.1\r\n${HOST}${CLOSE}Expect: miracles\r\nContent-Length: 0\r\n\r\n`,
-    [415, 417],
   ],
   [
     'an upgrade to WebSocket',
@@ -73,8 +53,6 @@ describe('a request without a route', () => {
   it.each([
     ['POST', '/payment/initate', '/payment/initiate'],
     ['POST', '/sandbox/payments/initiate', '/sandbox/payment/initiate'],
-    ['GET', '/_sim/payment', '/_sim/payments'],
-    ['GET', '/initiate/payment/chekout', '/initiate/payment/checkout'],
   ])('%s %s is a 404 in the error shape that names %s', async (method, path, nearest) => {
     const { url } = await startSim();
     const response = await fetch(url + path, { method });
@@ -87,9 +65,6 @@ describe('a request without a route', () => {
 
   it.each([
     ['/sandbox/initiate', '/sandbox/payment/initiate'],
-    ['/sandbx/payment/initiate', '/sandbox/payment/initiate'],
-    ['/sandbox/payment/checkout', '/sandbox/payment/initiate'],
-    ['/payments/initiate', '/payment/initiate'],
     ['/api/payment/initiate', '/payment/initiate'],
   ])('%s never suggests a route of the other mode', async (path, nearest) => {
     const { url } = await startSim();
@@ -99,9 +74,7 @@ describe('a request without a route', () => {
 
   it.each([
     ['//sandbox/payment/initiate', 'the nearest route is POST /sandbox/payment/initiate'],
-    ['/sandbox//payment/initiate', 'the nearest route is POST /sandbox/payment/initiate'],
     ['/sandbox/payment/initiate/', 'the nearest route is POST /sandbox/payment/initiate'],
-    ['/payment/initiate//', 'the nearest route is POST /payment/initiate'],
   ])('%s names the route without the slashes', async (path, expected) => {
     const { url } = await startSim();
     const { message } = (await (await fetch(url + path, { method: 'POST' })).json()) as { message: string };
@@ -150,9 +123,6 @@ describe('a request without a route', () => {
     ['HEAD', '/payment/initiate', ['OPTIONS', 'POST']],
     ['DELETE', '/initiate/payment/checkout', ['GET', 'POST']],
     ['GET', '/initiate/payment/checkout/email', ['POST']],
-    ['POST', '/_sim/status', ['GET']],
-    ['PATCH', '/_sim/payments/x/settle', ['POST']],
-    ['POST', '/', ['GET']],
   ])('%s %s is a 405 with the methods in Allow', async (method, path, allowed) => {
     const { url } = await startSim();
     const response = await fetch(url + path, { method });

@@ -1,9 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import type { SimEvent } from '../../src/contract/event.ts';
-import { eventStream } from '../../src/http/control/event-stream.ts';
-import type { AppContext } from '../../src/http/environment.ts';
 import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
 
 /** A client that requests events and reads nothing until `read` is called. */
@@ -16,10 +14,6 @@ async function listener(sim: Sim, query = ''): Promise<Socket> {
   expect(String(first)).toContain('200 OK');
   socket.pause();
   return socket;
-}
-
-function contextWith(env: object): AppContext {
-  return { env, body: (body: ReadableStream) => new Response(body) } as unknown as AppContext;
 }
 
 /** Creates more events than fit in the buffers between the server and a client. */
@@ -54,21 +48,6 @@ it('a client that does not read is dropped, and can resume where it stopped', as
   });
   const ids = [...(await resumed.text()).matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id));
   expect(ids).toEqual([before + 2_999, before + 3_000]);
-});
-
-it('the connection of a client that never reads is closed', async () => {
-  const { parts } = (await startSim()).server;
-  vi.useFakeTimers();
-  onTestFinished(() => void vi.useRealTimers());
-  const destroy = vi.fn();
-  const context = contextWith({ outgoing: { destroy } });
-  const { body } = eventStream(context, parts, parts.events.newest, true);
-  const reader = body?.getReader();
-  await reader?.read();
-  for (let number = 0; number < 1_001; number++) parts.events.notice('unread');
-  vi.advanceTimersByTime(20_000);
-  expect(destroy).toHaveBeenCalledTimes(1);
-  expect(await reader?.read()).toEqual({ done: true, value: undefined });
 });
 
 it('past events are sent first, then new ones, in order', async () => {

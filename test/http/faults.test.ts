@@ -67,9 +67,6 @@ describe('the list of faults', () => {
 
   it.each([
     ['POST', '', {}, 'route is required'],
-    ['POST', '', { route: 'initiate', status: 'x' }, 'status must be a whole number from 200 to 599'],
-    ['POST', '', { route: 'initiate', latency: '3' }, 'latency must be a duration'],
-    ['PUT', '', { rules: [] }, 'unknown field rules'],
     ['PUT', '', { faults: {} }, 'faults must be of the type array'],
     ['DELETE', '?rout=ipn', undefined, 'did you mean route?'],
   ])('rejects %s%s %j and names the field', async (method, query, json, message) => {
@@ -233,18 +230,6 @@ describe('a fault on a service route', () => {
     expect(step.status).toBe(500);
   });
 
-  it('acts on all cards, or on one card by path or identifier', async () => {
-    const sim = await simWith([
-      { route: '/api/cards/card_1', status: 500 },
-      { route: 'cards', status: 503, identifier: 'card_2' },
-    ]);
-    const read = async (path: string) =>
-      (await fetch(sim.url + path, { headers: { Authorization: `Bearer ${sim.secretKey}` } })).status;
-    expect(await read('/api/cards/card_1')).toBe(500);
-    expect(await read('/api/cards/card_2')).toBe(503);
-    expect(await read('/api/cards')).toBe(200);
-  });
-
   it('does not act on a preflight', async () => {
     const sim = await simWith([{ route: 'initiate', status: 503, times: 1 }]);
     const preflight = await fetch(`${sim.url}/payment/initiate`, { method: 'OPTIONS' });
@@ -400,16 +385,6 @@ describe('a fault on IPNs', () => {
     });
     await approve(sim, `${receiver.url}/ipn`, 'slow', 'fast');
     expect(identifierIn((await receiver.request(1)).body)).toBe('fast');
-  });
-
-  it('waits in real time while the clock is paused', async () => {
-    const receiver = await startReceiver();
-    const sim = await simWith([{ route: 'ipn', latency: '60ms' }]);
-    await freeze(sim);
-    const began = performance.now();
-    await approve(sim, `${receiver.url}/ipn`, 'a');
-    expect(receiver.requests).toHaveLength(1);
-    expect(performance.now() - began).toBeGreaterThanOrEqual(59);
   });
 
   it('does not affect retries after it is cleared', async () => {

@@ -173,13 +173,7 @@ describe('a page that may not initiate', () => {
 });
 
 describe('--allow-origin', () => {
-  it.each([
-    'shop.example',
-    'https://shop.example/pay',
-    'https://a@shop.example',
-    '*',
-    'https://shop.example?a',
-  ])('rejects %s', async (origin) => {
+  it.each(['shop.example', 'https://shop.example/pay', '*'])('rejects %s', async (origin) => {
     await expect(startSim({ allowOrigin: [origin] })).rejects.toMatchObject({
       code: 'usage',
       message: expect.stringMatching(

@@ -317,7 +317,6 @@ describe('POST /_sim/ipns/:id/resend', () => {
   it.each([
     ['ipn_nope', {}, 404, /no IPN delivery has the id "ipn_nope"/],
     [':id', { to: 'localhost:3000' }, 422, /to must be an absolute http or https address/],
-    [':id', { to: 'ftp://localhost/' }, 422, /to must be an absolute http or https address/],
     [':id', { too: 'x' }, 422, /unknown field too: did you mean to\?/],
   ])('rejects %s with %j: status %d', async (id, input, status, message) => {
     const receiver = await startReceiver();
@@ -402,26 +401,18 @@ describe('POST /_sim/ipns', () => {
 
   it.each([
     [{}, 422, /to is required/],
-    [{ to: 'nowhere' }, 422, /to must be an absolute http or https address/],
     [{ to: PUBLIC_URL }, 403, /--allow-ipn-host 203\.0\.113\.9/],
     [{ to: ':url', payment: 'nope' }, 404, /no payment has the id or identifier "nope"/],
     [{ to: ':url', tamper: ['case', 'amuont'] }, 422, /did you mean amount\?/],
-    [{ to: ':url', tamper: 7 }, 422, /tamper/],
-    [{ to: ':url', tamper: 'amuont' }, 422, /tamper must be one of .*did you mean amount\?/],
     [{ to: ':url', amount: '1e5' }, 422, /amount must be a plain decimal/],
-    [{ to: ':url', currency: 'usd' }, 422, /currency must be an upper-case code/],
     [{ to: ':url', set: { data: 'x' } }, 422, /it is a group of fields; set data\.payment_trx/],
-    [{ to: ':url', set: { 'status.x': 'x' } }, 422, /status is a single value/],
     [{ to: ':url', set: { '__proto__.x': 'x' } }, 422, /set expects field names/],
-    [{ to: ':url', times: 0 }, 422, /times must be a whole number from 1 to 1000/],
     [{ to: ':url', set: { note: 'x'.repeat(66_000) } }, 422, /must not exceed 65536 bytes \(64 KiB\)/],
     [
       { to: ':url', set: { note: 'x'.repeat(60_000) }, times: 1_000 },
       422,
       /times must be at most 13\d for an IPN of 60\d\d\d bytes/,
     ],
-    [{ to: ':url', delay: 'soon' }, 422, /delay must be a duration/],
-    [{ to: ':url', format: 'xml' }, 422, /format must be one of form, json/],
     [{ to: ':url', ammount: '1' }, 422, /unknown field ammount: did you mean amount\?/],
   ])('rejects %j with %d', async (input, status, message) => {
     const receiver = await startReceiver();

@@ -107,23 +107,6 @@ describe('a reset', () => {
     expect((await exported(sim)).payments).toEqual([]);
   });
 
-  it('re-enables a fault rule that reorders IPNs', async () => {
-    const receiver = await startReceiver();
-    const sim = await startSim({ faults: [{ route: 'ipn', reorder: true, times: 1 }] });
-    await post(sim, '/clock', { freeze: 'now' });
-    const settle = async (identifier: string) => {
-      await initiated(sim, { identifier, ipn_url: `${receiver.url}/ipn` });
-      await post(sim, `/payments/${identifier}/settle`, { outcome: 'approve' });
-      return receiver.requests.map(({ body }) => new URLSearchParams(body).get('identifier'));
-    };
-    expect(await settle('held back')).toEqual([]);
-    await reset(sim);
-    expect(await settle('two')).toEqual([]);
-    await settle('three');
-    await receiver.request(2);
-    expect(await settle('four')).toEqual(['three', 'two', 'four']);
-  });
-
   it('leaves a consistent state even while payments are initiated and settled', async () => {
     const receiver = await startReceiver();
     const { sim, dataDir } = await onDisk({ auto: 'approve', autoDelay: 0 });
@@ -268,36 +251,11 @@ describe('an imported state', () => {
 
   const bad: [what: string, (state: Snapshot) => unknown, status: number, problem: string][] = [
     ['invalid JSON', () => '{"version":', 400, 'the body is not valid JSON'],
-    ['JSON that is not an object', () => '[]', 400, 'the body must be a JSON object'],
     [
       'a newer version',
       (state) => ({ ...state, version: SNAPSHOT_VERSION + 1 }),
       422,
       `reads versions up to ${SNAPSHOT_VERSION}`,
-    ],
-    [
-      'a version of any depth',
-      () => `{"version":${'['.repeat(20_000)}${']'.repeat(20_000)}}`,
-      422,
-      'unknown version a list',
-    ],
-    [
-      'a damaged record at its end',
-      (state) => ({ ...state, cards: [...state.cards, { id: 'card_x' }] }),
-      422,
-      'the imported state is damaged: cards.0.',
-    ],
-    [
-      'a key that does not fit into a header',
-      (state) => ({ ...state, merchants: [{ ...merchant(), publicKey: 'a;touch b' }] }),
-      422,
-      'merchants.0.publicKey',
-    ],
-    [
-      'a lone surrogate',
-      (state) => ({ ...state, payments: state.payments.map((one) => ({ ...one, details: 'a\ud800' })) }),
-      422,
-      'the imported state is damaged: details contains a lone surrogate',
     ],
     [
       'an invalid choice',
@@ -395,9 +353,7 @@ describe('a failed start', () => {
   it.each<[StartOptions, string]>([
     [{ autoDelay: '721h' }, '--auto-delay must be at most 720h'],
     [{ paymentExpires: '0s' }, '--payment-expires must be from 1ms to 720h'],
-    [{ paymentExpires: '721h' }, '--payment-expires must be from 1ms to 720h'],
     [{ faults: [{ route: 'initiate' }] }, 'faults.0'],
-    [{ currencies: [{ code: 'x' }] }, 'currencies.0.code must be two to four upper-case letters or digits'],
   ])('does not touch the folder: %j', async (options, problem) => {
     const dataDir = join(await temporaryFolder(), 'new');
     await expect(startSim({ inMemory: false, dataDir, ...options })).rejects.toMatchObject({

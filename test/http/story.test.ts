@@ -204,27 +204,6 @@ describe("a payment's page", () => {
     expect(receiver.requests).toHaveLength(2);
   });
 
-  it('runs only attempts for this payment', async () => {
-    const id = await paid();
-    const { clock } = sim.server.parts;
-    const { now } = await clock.move({ freeze: 'now' });
-    const { path, fields } = runForm(await pageOf(id));
-    await sim.initiate({ ...ORDER, identifier: 'order-2' });
-    const other = sim.server.parts.payments.require('order-2').id;
-    expect((await postForm(sim, path.replace(id, '%0d%0ano-payment'), fields)).status).toBe(404);
-    expect((await postForm(sim, path.replace(id, other), fields)).status).toBe(404);
-    expect([clock.read().now, receiver.requests.length]).toEqual([now, 1]);
-  });
-
-  it('can resend an IPN, and links to the new attempt', async () => {
-    const id = await paid();
-    const ipn = ipnOf(id);
-    const from = `/_sim/ui/payments/${id}`;
-    const { location } = await postForm(sim, `/_sim/ui/ipns/${ipn}/resend`, { from });
-    expect(location).toBe(`/_sim/ui/payments/${id}#step-${ipn}-2`);
-    expect(stepsIn(await pageOf(id)).get(`step-${ipn}-2`)).toContain('thanks');
-  });
-
   it("can resend a step's request", async () => {
     await sim.initiate(ORDER);
     expect(await pageOf(paymentId())).toMatch(

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { connectGatewaySim, GatewayError, type GatewaySim, verifyIpn } from '../../src/index.ts';
 import { SNAPSHOT_VERSION } from '../../src/store/migrations.ts';
 import { startLibrary } from '../helpers/library.ts';
-import { gate, startReceiver } from '../helpers/receiver.ts';
+import { startReceiver } from '../helpers/receiver.ts';
 import { enter, ORDER } from '../helpers/sim.ts';
 
 describe('payments', () => {
@@ -77,24 +77,6 @@ describe('payments', () => {
     });
     await expect(sim.payments[outcome]('order-1')).rejects.toMatchObject({ code: 'wrong_state' });
     await expect(sim.payments[outcome]('nobody')).rejects.toMatchObject({ code: 'not_found' });
-  });
-
-  it('are settled in the requested order of IPN and redirect, awaiting the delivery on request', async () => {
-    const answered = gate();
-    const receiver = await startReceiver([{ after: answered.opened }]);
-    const sim = await startLibrary();
-    const { id } = await sim.payments.create({ ipnUrl: receiver.url });
-    const settled = sim.payments.approve(id, { delivery: 'redirect-then-ipn', awaitDelivery: true });
-    await receiver.request(1);
-    answered.open();
-    expect((await settled).delivery).toMatchObject({
-      state: 'delivered',
-      attempts: [{ responseStatus: 200 }],
-    });
-    const { id: other } = await sim.payments.create();
-    expect(await sim.payments.approve(other, { delivery: 'redirect-only' })).toMatchObject({
-      delivery: null,
-    });
   });
 
   it('are no longer waited for once the signal is aborted', async () => {
@@ -425,11 +407,5 @@ describe('a wait that fails', () => {
   ])('a mistyped name %s is rejected', async (_, call, message) => {
     const refused = { code: 'usage', message: expect.stringContaining(message) };
     await expect(call(await startLibrary())).rejects.toMatchObject(refused);
-  });
-
-  it('does not fail before its first check', async () => {
-    const sim = await startLibrary();
-    await sim.payments.create();
-    expect(await sim.payments.waitFor({}, { timeout: 0 })).toMatchObject({ status: 'pending' });
   });
 });

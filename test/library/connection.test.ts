@@ -7,7 +7,6 @@ import { startReceiver } from '../helpers/receiver.ts';
 
 const sends = (body: string) => (response: ServerResponse) => void response.end(body);
 
-const closes = (response: ServerResponse): void => void response.destroy();
 const speaksNoHttp = (response: ServerResponse): void => void response.socket?.end('SSH-2.0-x\r\n');
 
 const MERCHANT = { id: 'mer_x', name: 'Shop', isDefault: true, publicKey: 'pub_x', secretKey: 'sec_x' };
@@ -35,8 +34,6 @@ describe('a client whose emulator', () => {
     ['sends gzip', BROKEN.encodes, 'check_failed'],
     ['sends an endless response', BROKEN.endless, 'body_too_large'],
     ['truncates its JSON', sends('{"data":['), 'no_server'],
-    ['sends null', sends('null'), 'no_server'],
-    ['closes the connection', closes, 'no_server'],
     ['does not speak HTTP', speaksNoHttp, 'no_server'],
   ] as const)('%s gets a GatewayError', async (_, answer, code): Promise<void> => {
     const client = await connected(answer, code === 'timed_out' ? '500ms' : undefined);

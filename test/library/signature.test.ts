@@ -42,12 +42,8 @@ describe('verifyIpn', () => {
 
   it.each([
     [undefined, 'the body is empty'],
-    [null, 'the body is empty'],
-    ['', 'the body is empty'],
     ['{"status":', 'not valid'],
-    [{}, 'the body is empty'],
     [{ ...FIELDS, status: 'failed' }, 'status is "failed"'],
-    [{ ...FIELDS, 'data[amount]': '1.00' }, 'the signature matches neither'],
     [{ ...FIELDS, signature: SIGNATURE.toLowerCase() }, 'upper'],
     [{ ...FIELDS, identifier: ['order-1', 'order-2'] }, 'identifier is missing'],
   ])('reports the mistake in %j', (given, reason) => {

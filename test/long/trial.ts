@@ -71,7 +71,7 @@ const LONGEST_MS = 30 * 60_000;
  *
  * @param minutes the time for all trials together; 0 for a release
  */
-export function extentOf({ short, least, share }: Pick<Plan, 'short' | 'least' | 'share'>, minutes: number) {
+function extentOf({ short, least, share }: Pick<Plan, 'short' | 'least' | 'share'>, minutes: number) {
   const part = Math.min(1, minutes / WHOLE_MINUTES);
   if (!minutes) return { part, least: short, milliseconds: 0 };
   return { part, least: part === 1 ? least : 1, milliseconds: (minutes * 60_000 * share) / 100 };

@@ -49,9 +49,6 @@ const NOT_AUTHENTICATED = [
   mutant('any signature is accepted, but not a missing one', 'A', 'signature-garbage', {
     isSigned: (form) => signature(form) !== '',
   }),
-  mutant('any 64 hexadecimal digits are accepted as a signature', 'A', ANY, {
-    isSigned: (form) => /^[0-9A-F]{64}$/.test(signature(form)),
-  }),
   mutant('a missing signature is accepted', 'A', 'signature-missing', {
     isWhole: () => true,
     ...alsoTakes((form) => !form.has('signature')),
@@ -59,9 +56,6 @@ const NOT_AUTHENTICATED = [
   lenient('the public key is accepted', 'A', 'signature-public-key', (form) => isFrom(form, publicKey)),
   mutant('only as many digits as were sent are compared', 'A', 'signature-beginning', {
     isSigned: (form, secret) => signature(form) !== '' && expected(form, secret).startsWith(signature(form)),
-  }),
-  mutant('only the first digits of the signature are compared', 'A', 'signature-beginning', {
-    isSigned: (form, secret) => expected(form, secret).slice(0, 8) === signature(form).slice(0, 8),
   }),
   lenient('a lower-case signature is not checked', 'A', 'signature-lower-case', (form) =>
     /^[0-9a-f]{64}$/.test(signature(form)),
@@ -105,9 +99,7 @@ const also = (key: string): Check => alsoTakes((form) => isFrom(form, key));
 const WELL_KNOWN = [
   mutant('an empty key', 'C', 'secret-empty', also('')),
   mutant('null as key', 'C', 'secret-null', also('null')),
-  mutant('undefined as key', 'C', 'secret-null', also('undefined')),
   mutant('the key of an example is accepted', 'C', 'secret-of-documentation', also('YOUR_SECRET_KEY')),
-  mutant('the last key of all examples is accepted', 'C', 'secret-of-documentation', also('123456')),
   mutant('the default key is accepted', 'C', 'secret-of-emulator', also('sec_sim_example_not_a_real_key')),
 ];
 
@@ -130,9 +122,6 @@ const AMOUNTS = [
   }),
   mutant('whole units are compared', 'D', 'amount-cut', {
     isAmount: comparing((sent, total) => Number.parseInt(sent, 10) === Number.parseInt(total, 10)),
-  }),
-  mutant('rounded units are compared', 'D', 'amount-cut', {
-    isAmount: comparing((sent, total) => Math.round(Number(sent)) === Math.round(Number(total))),
   }),
   mutant('a lower amount is accepted', 'D', 'amount-too-low', {
     isAmount: comparing((sent, total) => Number(sent) <= Number(total)),
@@ -389,12 +378,6 @@ const FROM_CLIENT = [
   }),
   mutant('one URL receives IPNs and customers', 'M', 'ipn-url-is-success-url', {
     initiate: (fields) => ({ ...fields, success_url: fields['ipn_url'] ?? '' }),
-  }),
-  mutant('one page of a script receives IPNs and customers', 'M', 'ipn-url-is-success-url', {
-    initiate: (fields) => {
-      const both = String(fields['ipn_url']).replace('/ipn?', '/index.php?page=payment&');
-      return { ...fields, ipn_url: both, success_url: both };
-    },
   }),
   mutant('the ipn_url is the logo', 'M', 'ipn-url-is-logo', {
     initiate: (fields) => ({ ...fields, site_logo: fields['ipn_url'] ?? '' }),

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { cp, mkdir, readFile } from 'node:fs/promises';
+import { cp, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { fence, ROOT } from '../docs/pages.ts';
+import { fence } from '../docs/pages.ts';
 import { inherited, launchProgram } from '../helpers/child.ts';
 import { missing } from '../merchants/running.ts';
 import { createProject, type Project, phpunit } from './project.ts';
@@ -191,11 +191,6 @@ describe.each(STARTERS)('init --$language', ({ language, file, runner, byRunner,
     ]);
     const [url, results = ''] = output.split('\n');
     expect((JSON.parse(results) as Results).url).toBe(url);
-  });
-
-  test('needs only one file of at most 200 lines', async () => {
-    const text = await readFile(join(ROOT, 'src/init', file), 'utf8');
-    expect(text.split('\n').length - 1).toBeLessThanOrEqual(200);
   });
 
   test.skipIf(why)(`says what to do if nothing is installed or configured${here}`, async () => {

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { afterAll, vi } from 'vitest';
 
-/** The same in every run, so that results do not vary. `npm run test:long` and `test:flakes` use others. */
+/** The same in every run, so that results do not vary. `npm run test:long` uses others. */
 const SEED = Number(process.env['TEST_SEED'] ?? 1);
 
 fc.configureGlobal({ seed: SEED });

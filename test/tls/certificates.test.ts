@@ -51,7 +51,6 @@ describe('an authority', () => {
 
 it.each([
   ['::1', '0'.repeat(31).concat('1')],
-  ['fd00::a:1', `fd00${'0'.repeat(20)}000a0001`],
   ['::ffff:102:304', `${'0'.repeat(20)}ffff01020304`],
   ['192.168.1.20', 'c0a80114'],
 ])('the address %s has the bytes %s', (address, hex) => {
@@ -64,8 +63,6 @@ it.each([
   ['FD00:0:0:0:0:0:A:1', 'fd00::a:1'],
   ['fe80::1%eth0', 'fe80::1'],
   ['::ffff:1.2.3.4', '::ffff:102:304'],
-  ['10.0.0.1', '10.0.0.1'],
-  ['shop.example', 'shop.example'],
 ])('the name of %s is %s', (written, name) => {
   expect(addressName(written)).toBe(name);
 });
@@ -82,13 +79,9 @@ describe('a pair of files', () => {
 
   it.each([
     ['own.pem', 'other-key.pem', /does not belong to the certificate/],
-    ['none.pem', 'own-key.pem', /--tls-cert cannot be read from .*none\.pem: there is no such file/],
     ['own.pem', 'none.pem', /--tls-key cannot be read from .*none\.pem: there is no such file/],
     ['own-key.pem', 'own-key.pem', /--tls-cert must name a PEM file with a certificate/],
-    ['own.pem', 'own.pem', /--tls-key must name a PEM file with a private key/],
-    ['.', 'own-key.pem', /--tls-cert cannot be read from .*: it is a folder/],
     ['/dev/null', 'own-key.pem', /--tls-cert cannot be read from .*: it is not a regular file/],
-    ['huge.pem', 'own-key.pem', /--tls-cert cannot be read from .*: it is too large/],
   ])('%s with %s is rejected with the reason', async (cert, key, why) => {
     const folder = await temporaryFolder();
     await writePair(folder, 'own');
@@ -163,7 +156,6 @@ describe('an mkcert pair', () => {
 
   it.skipIf(process.platform === 'win32').each<[string, string, (path: string) => Promise<void>, string]>([
     ['key others can read', 'localhost-key.pem', (path) => chmod(path, 0o640), 'others can read'],
-    ['certificate is a link', 'localhost.pem', link, 'it is a link'],
     ['key is a link', 'localhost-key.pem', link, 'it is a link'],
   ])('whose %s is ignored', async (_, name, change, why) => {
     const folder = await temporaryFolder();

@@ -79,35 +79,4 @@ describe('audits', () => {
     expect(await ended()).toMatchObject({ state: 'failed', error: 'the disk is full' });
     expect(reported).toEqual([]);
   });
-
-  it('keep the last audit if the next cannot start', async () => {
-    let isRefused = false;
-    const { audits, reported, ended } = await auditsBy(async ({ onBegin }) => {
-      if (isRefused) throw new GatewayError('usage', 'there is no such case');
-      onBegin?.(1);
-      return reportOf([CASE]);
-    });
-    await audits.start(REQUEST);
-    const first = await ended();
-    isRefused = true;
-    await expect(audits.start(REQUEST)).rejects.toMatchObject({ code: 'usage' });
-    expect(audits.last).toBe(first);
-    isRefused = false;
-    await audits.start(REQUEST);
-    expect(await ended()).toMatchObject({ state: 'finished' });
-    expect(reported).toEqual([]);
-  });
-
-  it('do not report an internal error when the emulator stops', async () => {
-    const { audits, reported, stopping, ended } = await auditsBy(async ({ onBegin, cancelled }) => {
-      onBegin?.(1);
-      await new Promise((resolve) => cancelled?.addEventListener('abort', resolve));
-      cancelled?.throwIfAborted();
-      return reportOf([]);
-    });
-    await audits.start(REQUEST);
-    stopping.abort();
-    expect(await ended()).toMatchObject({ state: 'failed' });
-    expect(reported).toEqual([]);
-  });
 });

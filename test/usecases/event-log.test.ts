@@ -54,17 +54,4 @@ describe('the request log', () => {
     for (let number = 1; number <= 1_000; number++) log.record({ ...REQUEST, requestHeaders: {} });
     expect(log.requests()).toHaveLength(1_000);
   });
-
-  it('numbers requests and events from 1', async () => {
-    const log = await newLog();
-    for (const requestHeaders of [{}, {}]) log.record({ ...REQUEST, requestHeaders });
-    log.notice('over');
-    expect(eventsOf(log).map(({ seq, type }) => [seq, type])).toEqual([
-      [1, 'request'],
-      [2, 'request'],
-      [3, 'notice'],
-    ]);
-    expect(log.requests().map(({ id }) => id)).toEqual([2, 1]);
-    expect(log.newest).toBe(3);
-  });
 });

@@ -66,15 +66,6 @@ describe('a settled payment', () => {
     expect(ids()).toEqual(['pay_2', 'pay_3', 'pay_4']);
   });
 
-  it('is removed with thousands of others in changes of limited size', async () => {
-    const { store, run, ids } = await retained({ count: 10 }, { payments: settled(3_010) });
-    const sizes: number[] = [];
-    store.onChange(({ removed }) => sizes.push(removed?.payments?.length ?? 0));
-    await run();
-    expect(ids()).toHaveLength(10);
-    expect(sizes).toEqual([500, 500, 500, 500, 500, 500]);
-  });
-
   it('is kept while an IPN is due or in progress, in addition to the newest payments', async () => {
     const deliveries = [delivery('pay_0', true), delivery('pay_1', false)];
     const { run, ids, put, underWay } = await retained({ count: 1 }, { payments: settled(4), deliveries });

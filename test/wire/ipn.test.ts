@@ -90,7 +90,6 @@ describe('the fields of an IPN', () => {
     ['sent', '49.9'],
     ['stored', '49.90000000'],
     ['fixed:2', '49.90'],
-    ['fixed:0', '50'],
   ] as const)(
     'with the amount format %s: the amount is %s, and the same text is signed',
     (amountFormat, amount) => {
@@ -102,7 +101,6 @@ describe('the fields of an IPN', () => {
 
   it.each([
     ['2026-01-15T10:30:00.123Z', '2026-01-15 10:30:00'],
-    ['2026-12-31T23:59:59.999Z', '2026-12-31 23:59:59'],
     ['2024-02-29T00:00:00.000Z', '2024-02-29 00:00:00'],
   ])('have the time of initiation %s as %s, in UTC', (createdAt, text) => {
     expect(ipnOf({ createdAt }).data.payment_timestamp).toBe(text);

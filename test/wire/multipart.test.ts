@@ -18,18 +18,9 @@ describe('a multipart body', () => {
     expect(parse(`${part('é', '€ 日本 😀')}--XX--`)).toEqual({ é: '€ 日本 😀' });
   });
 
-  it('may have a preamble, an epilogue, a quoted boundary and spaces after a boundary', () => {
-    const body = `hello\r\n--a b  \r\ncontent-disposition: FORM-DATA; name=x\r\n\r\n1\r\n--a b--\r\nbye`;
-    expect(parse(body, 'multipart/form-data; charset=utf-8; boundary="a b"')).toEqual({ x: '1' });
-  });
-
   it('is read without its files', () => {
     const file = '--XX\r\nContent-Disposition: form-data; name="f"; filename="a.png"\r\n\r\n\u0000\u0001\r\n';
     expect(parse(`${file}${part('a', '1')}--XX--`)).toEqual({ a: '1' });
-  });
-
-  it('keeps text in a value that only looks like a boundary', () => {
-    expect(parse(`${part('a', '--XX and -- --XX')}--XX--`)).toEqual({ a: '--XX and -- --XX' });
   });
 
   it('round-trips from FormData for any values', async () => {
@@ -50,34 +41,14 @@ describe('a multipart body', () => {
 
   it.each([
     ['no boundary in the header', `${part('a', '1')}--XX--`, 'multipart/form-data', 'names no boundary'],
-    [
-      'another boundary in the body',
-      `${part('a', '1')}--XX--`,
-      'multipart/form-data; boundary=YY',
-      'does not contain its boundary',
-    ],
     ['an empty body', '', TYPE, 'does not contain its boundary'],
     ['a body that ends in a value', `${part('a', '1')}`, TYPE, 'last boundary'],
-    ['a body that ends in the headers', '--XX\r\nContent-Disposition: form-data; name="a"', TYPE, 'headers'],
-    [
-      'a body without its last boundary',
-      '--XX\r\nContent-Disposition: form-data; name="a"\r\n\r\n1',
-      TYPE,
-      'last boundary',
-    ],
-    [
-      'a longer line that begins like the boundary',
-      '--XXYY\r\n\r\n\r\n--XX\r\n\r\n\r\n--XX--',
-      TYPE,
-      'Content-Disposition',
-    ],
     [
       'a part without a name',
       '--XX\r\nContent-Disposition: form-data\r\n\r\n1\r\n--XX--',
       TYPE,
       'Content-Disposition',
     ],
-    ['a part without a disposition', '--XX\r\n\r\n1\r\n--XX--', TYPE, 'Content-Disposition'],
   ])('is rejected with a reason: %s', (_, body, type, reason) => {
     expect(() => parse(body, type)).toThrowError(
       expect.objectContaining({ code: 'unparseable_body', message: expect.stringContaining(reason) }),

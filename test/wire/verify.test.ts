@@ -96,8 +96,6 @@ describe('a wrong signature is explained:', () => {
     ['100', '100.00'],
     ['100.00', '100'],
     ['49.9', '49.90'],
-    ['49.90', '49.9'],
-    ['100.00000000', '100.00'],
     ['1234.5', '1,234.50'],
     ['49.90', '4990'],
   ])('the amount %s signed as %s', (amount, signed) => {
@@ -112,8 +110,6 @@ describe('a wrong signature is explained:', () => {
 
   it.each([
     ['a newline', `${SECRET_KEY}\n`],
-    ['a newline', `${SECRET_KEY}\r\n`],
-    ['a space', `${SECRET_KEY} `],
     ['a space', ` ${SECRET_KEY}`],
     ['a quotation mark', `"${SECRET_KEY}"`],
   ])('%s around the secret key that signed', (what, key) => {
@@ -140,12 +136,10 @@ describe('a wrong signature is explained:', () => {
 
   it.each([
     ['base64', hmac('100order-1').toString('base64')],
-    ['base64url', hmac('100order-1').toString('base64url')],
     [
       'base64 whose plus signs a form decoded as spaces',
       hmac('100order-1').toString('base64').replaceAll('+', ' '),
     ],
-    ['base64 of the hexadecimal text', Buffer.from(upper('100order-1')).toString('base64')],
   ])('%s instead of hexadecimal', (_, signature) => {
     expect(onlyReason(checked({ signature }))).toMatch(/base64: it must be upper-case hexadecimal/);
   });
@@ -222,7 +216,6 @@ describe('problems other than the signature are reported:', () => {
   it.each([
     ['', /empty/],
     ['{"status":', /looks like JSON but is not valid/],
-    ['[]', /signature is missing/],
     ['hello', /neither the form nor the JSON/],
     ['{"data":null,"signature":7}', /signature is missing/],
   ])('a body that is not an IPN: %j', (body, reason) => {
@@ -302,32 +295,25 @@ describe("a signature computed by the merchant's code", () => {
   it.each<[SignatureMistake | null, string, string?]>([
     [null, hex(text)],
     ['operands-swapped', hex(identifier + amount)],
-    ['operands-swapped', hex(`${identifier}49.9`)],
     ['hmac-arguments-swapped', hex(SECRET_KEY, text)],
     ['hash-without-hmac', digest('sha256', text)],
     ['key-concatenated', digest('sha256', text + SECRET_KEY)],
-    ['key-concatenated', digest('sha256', SECRET_KEY + text)],
     ['sha1', createHmac('sha1', SECRET_KEY).update(text).digest('hex').toUpperCase()],
     ['sha512', createHmac('sha512', SECRET_KEY).update(text).digest('hex').toUpperCase()],
     ['md5', digest('md5', text + SECRET_KEY)],
-    ['md5', createHmac('md5', SECRET_KEY).update(text).digest('hex').toUpperCase()],
     ['amount-reformatted', hex(`49.9${identifier}`)],
-    ['amount-reformatted', hex(`4990${identifier}`)],
     ['amount-reformatted', hex(`49${identifier}`)],
     ['separator', hex(`${amount}|${identifier}`)],
     ['whole-body', hex(sent)],
-    ['whole-body', hex(form.toString())],
     ['whole-body', hex(JSON.stringify(rest)), json],
     ['undefined-amount', hex(`undefined${identifier}`)],
     ['undefined-amount', hex(identifier)],
-    ['undefined-amount', hex(`null${identifier}`)],
     ['currency-included', hex(`${text}USD`)],
     ['currency-included', hex(`${amount}USD${identifier}`)],
     ['trx-instead-of-identifier', hex(amount + MADE.trx)],
     ['lower-case', hex(text).toLowerCase()],
     ['base64', hmac(text).toString('base64')],
     ['key-with-whitespace', hex(text, `${SECRET_KEY}\n`)],
-    ['key-with-whitespace', hex(text, ` ${SECRET_KEY}`)],
     ['public-key', hex(text, PUBLIC_KEY)],
     ['other-merchant-key', hex(text, 'sec_sim_shop_2')],
     [null, hex('something else')],

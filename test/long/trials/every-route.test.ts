@@ -54,7 +54,7 @@ function judge(
 
 trial(
   'every route of the OpenAPI document, with values of every kind',
-  { short: 500, least: 30_000, share: 9 },
+  { short: 500, least: 30_000, share: 17 },
   async (budget) => {
     const sim = await startEmulator(['--quiet']);
     const document = (await sim.control('/openapi.json')) as Document;

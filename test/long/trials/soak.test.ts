@@ -59,7 +59,7 @@ async function disturb({ control }: Emulator, round: number): Promise<void> {
 
 trial(
   'a soak test with open dashboards, changing faults and a moving clock',
-  { short: 800, least: 20_000, share: 7 },
+  { short: 800, least: 20_000, share: 9 },
   async (budget) => {
     const receiver = await startReceiver([{ body: 'OK' }]);
     const sim = await startEmulator(['--quiet'], 'folder');
