@@ -70,7 +70,7 @@ export function listPage<Item extends object>(list: List<Item>): PageRenderer {
     const records = list.records(parts, query);
     const isEmpty = records.size === 0;
     const part = partOf(records, query['cursor'], filter && matcher(filter, query, parts));
-    const { data, start, total, isCounted, newer, older } = part;
+    const { data, start, total, newer, older } = part;
     const id = `no-${noun.toLowerCase()}`;
     const content = (
       <>
@@ -101,8 +101,7 @@ export function listPage<Item extends object>(list: List<Item>): PageRenderer {
             </div>
             <p class="pages" id="pages">
               <span>
-                {grouped(start + 1)}-{grouped(start + data.length)} of {isCounted ? '' : 'more than '}
-                {grouped(total)}
+                {grouped(start + 1)}-{grouped(start + data.length)} of {grouped(total)}
               </span>
               {newer && (
                 <Link class="button plain" href={listPath(place, { ...query, ...newer })}>
@@ -152,12 +151,8 @@ export function Rows<Item extends object>(props: {
   );
 }
 
-/** Counting stops this many records after the part, because a page can be rendered twice a second. */
-const COUNTED = 20_000;
-
 /**
- * Returns the part of a list that begins at a cursor. A cursor is a place, so new records do not shift the part. The
- * cost grows with the number of records up to the end of the part.
+ * Returns the part of a list that begins at a cursor. A cursor is a place, so new records do not shift the part.
  *
  * @param wanted selects records; undefined for all
  */
@@ -168,11 +163,9 @@ function partOf<Item>(
 ) {
   const found: { item: Item; place: number }[] = [];
   let start = 0;
-  let checkedAfter = 0;
   records.backwards((item, place) => {
-    const isPast = found.length > start + PER_PAGE;
     // Without a filter there is nothing to count.
-    if (isPast && (!wanted || ++checkedAfter > COUNTED)) return false;
+    if (!wanted && found.length > start + PER_PAGE) return false;
     if (wanted && !wanted(item)) return true;
     if (cursor !== undefined && place >= Number(cursor)) start++;
     found.push({ item, place });
@@ -185,7 +178,6 @@ function partOf<Item>(
     data: found.slice(start, end).map(({ item }) => item),
     start,
     total: wanted ? found.length : records.size,
-    isCounted: checkedAfter <= COUNTED,
     newer: start > 0 && { cursor: cursorAt(start - PER_PAGE) },
     older: found.length > end && { cursor: cursorAt(end) },
   };
