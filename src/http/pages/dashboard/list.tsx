@@ -31,12 +31,8 @@ interface Filter<Item> {
 
 interface Records<Item> {
   size: number;
-  /**
-   * Visits records with their places, newest first, until `visit` returns false.
-   *
-   * @param before visits only records before this place
-   */
-  backwards: (visit: (item: Item, place: number) => boolean, before?: number) => void;
+  /** Visits records with their places, newest first, until `visit` returns false. */
+  backwards: (visit: (item: Item, place: number) => boolean) => void;
 }
 
 /** The definition of a list. */
