@@ -88,7 +88,6 @@ export function describeFlaw(flaw: ResponseFlaw): string {
   }
 }
 
-/** Why a response does not count as received. */
 function describeAnswer({ responseStatus, responseHeaders = [] }: AttemptSides): string {
   const isRedirect = responseStatus && responseStatus >= 300 && responseStatus < 400;
   if (!isRedirect) return `the receiver answered ${responseStatus} (expected 2xx)`;

@@ -91,7 +91,6 @@ export function describeIssue(issue: z.core.$ZodIssue, known: readonly string[] 
   }
 }
 
-/** The allowed values, and the actual one. */
 function describeChoice(values: readonly unknown[], got: unknown): string {
   const expected = `${values.length > 1 ? 'one of ' : ''}${values.join(', ')}`;
   if (got === undefined || (typeof got === 'object' && got !== null)) return expected;

@@ -79,12 +79,10 @@ export class State implements Collections {
     return this.messages.group(paymentId);
   }
 
-  /** The deliveries of a payment, oldest first. */
   deliveriesOf(paymentId: string): Delivery[] {
     return this.deliveries.group(paymentId);
   }
 
-  /** The attempts of a delivery, oldest first. */
   attemptsOf(deliveryId: string): Attempt[] {
     return this.attempts.group(deliveryId);
   }

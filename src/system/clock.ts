@@ -80,7 +80,6 @@ export class Clock {
   read() {
     return {
       now: this.now(),
-      /** Whether time is paused. */
       frozen: this.#frozen,
       /** How far the emulator's time is ahead of real time, in milliseconds; negative after a pause. */
       ahead: this.#held === undefined ? this.#ahead : this.#held - this.#realTime(),

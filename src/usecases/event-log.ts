@@ -97,7 +97,6 @@ export class EventLog {
     this.#emit({ type: 'delivery', delivery, step: 'waiting', underWay });
   }
 
-  /** An id for a new request. */
   nextRequestId(): number {
     return ++this.#requestId;
   }
@@ -138,13 +137,11 @@ export class EventLog {
     this.notice(why);
   }
 
-  /** The recorded requests, newest first. */
   requests(): RecordedRequest[] {
     // Requests are recorded in the order of their responses.
     return this.#requests.items.toSorted((one, other) => other.id - one.id);
   }
 
-  /** The requests about a payment, newest first. */
   requestsAbout(paymentId: string): RecordedRequest[] {
     return this.requests().filter((request) => request.paymentId === paymentId);
   }
@@ -156,7 +153,6 @@ export class EventLog {
     return oldest && this.#events.items[Math.max(0, seq + 1 - oldest.seq)];
   }
 
-  /** The newest sequence number. */
   get newest(): number {
     return this.#seq;
   }

@@ -12,7 +12,6 @@ interface Choice<Item> {
   name: keyof Item & string;
   values: readonly string[];
   label: string;
-  /** Labels for the values. */
   shown?: Readonly<Record<string, string>>;
   /** Computes the value, if it is not the field itself. */
   of?: (item: Item, parts: AppParts) => string;
@@ -44,7 +43,6 @@ export interface List<Item> {
   filter?: Filter<Item>;
   /** Shown next to the heading of a list that is not empty. @param from the page to return to */
   action?: (from: string) => Child;
-  /** The notice above the list. */
   notice?: (query: FormValues, parts: AppParts) => Child;
   /** @param query the list's query parameters; omitted for all records */
   records: (parts: AppParts, query?: FormValues) => Records<Item>;
