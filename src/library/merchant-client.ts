@@ -23,11 +23,7 @@ export const dialect = merchantDialect;
 
 export type MerchantKeys = Pick<ListedMerchant, 'publicKey' | 'secretKey'>;
 
-/**
- * The merchant with this name or id. Default: the first merchant.
- *
- * @throws GatewayError `not_found`
- */
+/** The merchant with this name or id. Default: the first merchant. @throws GatewayError `not_found` */
 export async function requireMerchant(server: ControlServer, named?: string): Promise<ListedMerchant> {
   const merchant = await findMerchant(server, named);
   if (merchant) return merchant;

@@ -88,11 +88,7 @@ export class Clock {
     };
   }
 
-  /**
-   * Restores the clock of an earlier run.
-   *
-   * @param frozenAt null if it was not paused
-   */
+  /** Restores the clock of an earlier run. @param frozenAt null if it was not paused */
   restore(ahead: number, frozenAt: number | null): void {
     this.#ahead = ahead;
     this.#frozen = frozenAt !== null;

@@ -63,11 +63,7 @@ export class EventLog {
   /** Distinguishes request ids of this run from ids of earlier runs. */
   readonly #run: string;
 
-  /**
-   * Turns every change that is stored from now on into events.
-   *
-   * @param run unique for each start
-   */
+  /** Turns every change that is stored from now on into events. @param run unique for each start */
   constructor(store: Store, clock: Clock, run: string) {
     this.#clock = clock;
     this.#run = run;
