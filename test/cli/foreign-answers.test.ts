@@ -66,13 +66,6 @@ it.each(['keys', 'keys generate'])('%s rejects an empty list of merchants', asyn
   expect([code, stderr]).toEqual([3, expect.stringContaining('does not respond like gateway-sim')]);
 });
 
-it('logs gives up on an endless line', async () => {
-  const body = Buffer.alloc(65 * 2 ** 20, 'a');
-  const other = await startReceiver([{ headers: { 'X-Gateway-Sim': '1' }, body }]);
-  const { code } = await run(['logs', '--url', other.url], { cwd: await temporaryFolder() });
-  expect(code).toBe(3);
-});
-
 describe('a fix in a response', () => {
   const printed = async (hint: unknown) => {
     const body = JSON.stringify({ ...error, hint });
