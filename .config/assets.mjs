@@ -1,5 +1,5 @@
-// A plugin for Rolldown and for Vite, which runs the tests: imports a style sheet or the script of a page as text
-// (`./page.css?text`).
+// A plugin for Rolldown and for Vite, which runs the tests: imports a style sheet, the script of a page or any other
+// file as text (`./page.css?text`).
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { rolldown } from 'rolldown';
@@ -19,7 +19,10 @@ export const assets = {
   },
 };
 
-const textOf = (file) => (file.endsWith('.ts') ? scriptOf(file) : stylesOf(file));
+function textOf(file) {
+  if (file.endsWith('.ts')) return scriptOf(file);
+  return file.endsWith('.css') ? stylesOf(file) : readFileSync(file, 'utf8');
+}
 
 /** Without comments and indentation, because every checkout page contains its style sheet. */
 function stylesOf(file) {

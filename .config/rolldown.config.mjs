@@ -29,6 +29,8 @@ export default defineConfig({
   platform: 'node',
   plugins: [assets, entryPoints, thirdParty],
   transform: { target: 'node20' },
+  // Otherwise the code that renders pages in a browser would be in every start.
+  treeshake: { moduleSideEffects: [{ test: /node_modules/, sideEffects: false }] },
   output: {
     dir: 'dist',
     cleanDir: true,

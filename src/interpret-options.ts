@@ -11,7 +11,6 @@ import type { Retention } from './domain/retention.ts';
 import type { Settings } from './domain/settings.ts';
 import type { OptionName, ResolvedOptions } from './options/table.ts';
 
-/** The name of an option in an error. */
 type Label = (name: OptionName) => string;
 
 const LONGEST_WAIT_MS = 30 * 24 * 3_600_000;

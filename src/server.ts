@@ -237,7 +237,6 @@ async function start(
     faults: () => faults.list.map(faultView),
     /** The current or last audit, without secrets; undefined before the first. */
     lastAudit: () => audits.last && mask(audits.last),
-    /** Calls the listener for every new event. */
     onEvent(listener: (event: SimEvent) => void): void {
       events.subscribe((event) => listener(simEventView(event, parts)));
     },

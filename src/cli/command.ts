@@ -45,7 +45,6 @@ export interface Context {
   choice: ServerChoice;
   /** Finds the server. @param dataDir its folder, to override the command line */
   connect: (dataDir?: string) => Promise<Server>;
-  /** Finds the server and calls it. */
   call: Server['call'];
   io: Io;
   output: Output;

@@ -57,7 +57,6 @@ export function execConfiguration(flags: Flags, environment: Environment, file: 
   return startConfiguration(flags, environment, file, [{ values, label: (name) => name }]);
 }
 
-/** Options whose values are paths. */
 const PATHS: readonly OptionName[] = ['fixtures', 'dataDir', 'tlsCert', 'tlsKey', 'ipnCa'];
 
 /**

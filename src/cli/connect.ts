@@ -85,7 +85,6 @@ export async function connect(
   return { ...server, pid: known?.pid, isNamed };
 }
 
-/** Options that define the address of an emulator. */
 const ADDRESS: readonly OptionName[] = ['port', 'host', 'tls', 'tlsCert', 'tlsKey'];
 
 /** The emulator that `start` runs with the configuration file and the port variable, as far as they define it. */

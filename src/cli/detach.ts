@@ -27,7 +27,6 @@ export async function startInBackground(options: ResolvedOptions, context: Conte
 
 interface Started {
   ready: ReadyEvent;
-  /** Notices for the user. */
   notices: readonly string[];
 }
 

@@ -19,7 +19,6 @@ export interface Io {
   stdin: Readable & { isTTY?: boolean };
   stdout: Writable & { isTTY?: boolean };
   stderr: Writable & { isTTY?: boolean };
-  /** Emits the signals for this command. */
   signals: Pick<NodeJS.EventEmitter, 'on' | 'once' | 'off'>;
   env: Readonly<Record<string, string | undefined>>;
   /** Paths on the command line are relative to this folder. */
@@ -105,7 +104,6 @@ export function hintStyle(invocation: string, connection: () => string = () => '
 }
 
 export interface CommandResult {
-  /** The document of `--json`. */
   json: unknown;
   /** The same content as text; goes to stdout. */
   text: string;

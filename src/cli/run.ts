@@ -2,7 +2,6 @@ import { basename, delimiter, dirname, relative } from 'node:path';
 import { Command as Commander, CommanderError, Help, Option } from 'commander';
 import {
   command as commandHint,
-  didYouMean,
   hint,
   kebab,
   nearestName,
@@ -195,7 +194,6 @@ async function act(parsed: Commander, command: Command, invocation: string, io: 
     const jsonVariable = variable('json');
     if (jsonVariable) readValue(START_OPTIONS.json, jsonVariable, environmentName('json'));
     requireNoExcess(parsed);
-    requireChoices(parsed, flags);
     const { fields = {} } = command;
     const given = Object.entries(options).filter(([name, value]) => name in fields && value !== undefined);
     const result = await command.run({
@@ -217,18 +215,6 @@ async function act(parsed: Commander, command: Command, invocation: string, io: 
     );
     return output.fail(
       serverUrl !== undefined && isMisunderstood ? unlikeGatewaySim(serverUrl, error) : error,
-    );
-  }
-}
-
-/** Checks the values of options before any server is contacted. */
-function requireChoices({ options }: Commander, flags: Readonly<Record<string, unknown>>): void {
-  for (const option of options) {
-    const { argChoices: choices } = option;
-    const value = flags[option.attributeName()];
-    if (!choices || typeof value !== 'string' || choices.includes(value)) continue;
-    throw usage(
-      `${option.long} must be one of ${choices.join(', ')} (got "${value}")${didYouMean(value, choices)}`,
     );
   }
 }
@@ -381,7 +367,7 @@ function optionOf(name: string, declared: OptionDeclaration): Option {
   const { placeholder, description, choices, required = false, parse } = declared;
   const flag = declared.flag ?? `--${kebab(name)}`;
   const option = new Option(placeholder ? `${flag} <${placeholder}>` : flag, description);
-  if (choices) option.argChoices = [...choices];
+  if (choices) option.choices([...choices]);
   if (parse) option.argParser(parse);
   return option.default(declared.default).makeOptionMandatory(required);
 }

@@ -59,7 +59,6 @@ function nextOf({ status, headers, body }: Answer): string | undefined {
 
 const isCheckout = (path: string) => /\/initiate\/payment\//.test(path);
 
-/** Fills in the first input of the first form that has one. */
 function formOf(html: string, value: string) {
   // Split first: one pattern for whole forms takes seconds if many forms begin and none ends.
   for (const part of html.split(/<\/form>/i).slice(0, -1)) {

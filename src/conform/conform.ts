@@ -59,13 +59,11 @@ export async function conform(options: ConformOptions) {
   let gone: NoAnswer | undefined;
   const whenGone = ({ reason }: NoAnswer) => ({ why: `the target had stopped responding: ${reason}` });
 
-  /** The lines that a line depends on, in order. */
   function linesBefore({ after }: ManifestLine): ManifestLine[] {
     const line = after === undefined ? undefined : byId.get(after);
     return line ? [...linesBefore(line), line] : [];
   }
 
-  /** Why a line cannot be tried; undefined if it can. */
   function obstacle(chain: readonly ManifestLine[]): string | undefined {
     if (chain.some(({ expect }) => expect.client !== undefined)) return 'applies only to clients';
     const { isEmulator, hasControl } = target;

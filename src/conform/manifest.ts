@@ -57,9 +57,7 @@ const ExpectedIpn = z.strictObject({
   order: z.optional(texts),
   headers: z.optional(patterns),
   method: z.optional(text),
-  /** The query of the address that the IPN was posted to. */
   query: z.optional(text),
-  /** Whether the IPN must arrive before the redirect. */
   early: z.optional(z.literal(true)),
   /** Whether the IPN must have the documented signature. */
   signed: z.optional(z.literal(true)),

@@ -7,7 +7,6 @@ import { type Target, Unseen } from './target.ts';
 
 /** An IPN as received. */
 export interface ReceivedIpn extends Pick<ReceivedRequest, 'method' | 'headers'> {
-  /** The query string, without the question mark. */
   query: string;
   body: string;
 }
@@ -46,9 +45,7 @@ export async function listenForIpns(port = 0) {
   );
   return {
     url: `${receiver.url}/ipn`,
-    /** The IPNs received for a line. */
     of,
-    /** Sets the response status for the IPNs of a line. */
     answerWith: (mark: string, status: number) => void statuses.set(mark, status),
     /** Resolves when a line has this number of IPNs, or after the time limit. */
     async wait(mark: string, count: number, limitMs: number): Promise<void> {
@@ -65,7 +62,6 @@ export interface Seen {
   status: number;
   headers: readonly (readonly [string, string])[];
   body: string;
-  /** The body as JSON; undefined if it is not JSON. */
   json: unknown;
   /** Where the browser was redirected after the payment was settled; undefined if unknown. */
   redirect: string | undefined;
@@ -208,7 +204,6 @@ export class Session {
   }
 }
 
-/** How to encode a value for a body of this type. */
 function encoderOf(contentType: string): (value: string) => string {
   if (contentType.startsWith('application/x-www-form-urlencoded')) return encodeURIComponent;
   if (contentType.startsWith('application/json')) return (value) => JSON.stringify(value).slice(1, -1);

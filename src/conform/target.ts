@@ -150,7 +150,6 @@ export class Target {
     throw new NoAnswer(this.options.url, seen);
   }
 
-  /** Sends a request to the control API. */
   control(method: 'GET' | 'POST', path: string, body?: object) {
     const { controlToken } = this.options;
     return this.send(`/_sim${path}`, {

@@ -25,7 +25,6 @@ export interface AuditOptions extends Omit<AuditRequest, 'preset'> {
   cancelled?: AbortSignal | undefined;
   /** Called when all options are valid, before anything is sent. */
   onBegin?: ((cases: number) => void) | undefined;
-  /** Called after each case. */
   onCase?: ((audited: AuditedCase, done: number, of: number) => void) | undefined;
   /** Called with messages for the user, such as a request to place an order. */
   onNotice?: ((text: string) => void) | undefined;

@@ -67,9 +67,7 @@ export const AUDIT_PRESETS = {
 } as const;
 export type AuditPreset = keyof typeof AUDIT_PRESETS;
 
-/**
- * Placeholders for commands and addresses. A command gets the value in this variable, never in its text.
- */
+/** Placeholders for commands and addresses. A command gets the value in this variable, never in its text. */
 export const PLACEHOLDERS = {
   identifier: 'GATEWAY_SIM_IDENTIFIER',
   trx: 'GATEWAY_SIM_TRX',

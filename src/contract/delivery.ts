@@ -29,7 +29,6 @@ import { DELIVERY_STATES, IPN_FORMATS } from './vocabulary.ts';
  * status. `describe-delivery.ts` turns it into sentences.
  */
 
-/** Why the egress guard blocks a request. */
 const EGRESS_REASONS = ['emulator', 'metadata', 'public', 'unresolved', 'no_address'] as const;
 
 const host = field(text, 'The requested name or address, without the port.');

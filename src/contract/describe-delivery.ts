@@ -25,11 +25,7 @@ interface AttemptSides extends Pick<Attempt, 'url'> {
 /** How to make an emulator trust a receiver. */
 const TRUST_BY = 'set NODE_EXTRA_CA_CERTS or --ipn-ca to the certificate file of your CA';
 
-/**
- * Why an attempt failed.
- *
- * @param trustBy the fix for an untrusted certificate
- */
+/** Why an attempt failed. @param trustBy the fix for an untrusted certificate */
 export function describeFailure(failure: AttemptFailure, attempt: AttemptSides, trustBy = TRUST_BY): string {
   const { url } = attempt;
   const { host, hostname } = URL.canParse(url) ? new URL(url) : { host: url, hostname: url };
@@ -88,7 +84,6 @@ export function describeFlaw(flaw: ResponseFlaw): string {
   }
 }
 
-/** Why a response does not count as received. */
 function describeAnswer({ responseStatus, responseHeaders = [] }: AttemptSides): string {
   const location = responseHeaders.find(([name]) => name.toLowerCase() === 'location')?.[1];
   return `the receiver answered ${responseStatus}${location ? ` to ${location}` : ''} (expected 2xx)`;

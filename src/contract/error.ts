@@ -147,9 +147,7 @@ export class GatewayError extends Error {
     this.allow = details.allow;
   }
 
-  /**
-   * The error as JSON: the service's fields, plus a code and a hint. No stack, no cause.
-   */
+  /** The error as JSON: the service's fields, plus a code and a hint. No stack, no cause. */
   toJSON(): object {
     const { message, problems, code, remedy, hint: parts } = this;
     return {

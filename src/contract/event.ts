@@ -57,7 +57,6 @@ const at = time("Time of the event, by the emulator's clock.");
 const DELIVERY_STEP =
   '`planned`: it was created or rescheduled. `waiting`: its attempt still has no response after 3 s. `attempted`: an attempt ended.';
 
-/** The fields of each type of event. */
 const EVENTS = {
   request: { request: field(RecordedRequest, 'A request to the service and its response.') },
   payment: {

@@ -11,11 +11,9 @@ export interface FaultMember {
   /** The placeholder after the flag in the help. */
   placeholder?: string;
   description: string;
-  /** The label on the dashboard. */
   label?: string;
   /** A suggested value. */
   sample?: string;
-  /** For outgoing IPNs only. */
   ipnOnly?: true;
   /** What the rule does, in words. Its value follows, if it has one. */
   words?: string;

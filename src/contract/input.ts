@@ -68,11 +68,7 @@ function knownAt(schema: z.ZodMiniType, path: readonly PropertyKey[]): string[] 
 /** A JSON escape of a surrogate. UTF-8 cannot encode one in any other way. */
 export const SURROGATE_ESCAPE = /\\u[dD][89a-fA-F]/;
 
-/**
- * Describes an issue in full sentences.
- *
- * @param known the field names at its path
- */
+/** Describes an issue in full sentences. @param known the field names at its path */
 export function describeIssue(issue: z.core.$ZodIssue, known: readonly string[] = []): string[] {
   const path = issue.path.join('.') || 'the input';
   switch (issue.code) {
@@ -91,7 +87,6 @@ export function describeIssue(issue: z.core.$ZodIssue, known: readonly string[] 
   }
 }
 
-/** The allowed values, and the actual one. */
 function describeChoice(values: readonly unknown[], got: unknown): string {
   const expected = `${values.length > 1 ? 'one of ' : ''}${values.join(', ')}`;
   if (got === undefined || (typeof got === 'object' && got !== null)) return expected;

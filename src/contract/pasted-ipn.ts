@@ -53,12 +53,10 @@ function objectIn(json: string): { body?: unknown; signature?: unknown } {
   }
 }
 
-/** A raw HTTP request. */
 function httpRequest(text: string): string | undefined {
   return /^[A-Z]+ \S+ HTTP\/[\d.]+\r?\n(?:[^\r\n]+\r?\n)*\r?\n(.*)$/s.exec(text)?.[1];
 }
 
-/** The data of a curl command, quoted for a shell. */
 function curl(text: string): string | undefined {
   if (!/^curl\s/.test(text)) return undefined;
   const quoted = /\s(?:-d|--data(?:-raw|-binary)?) '((?:[^']|'\\'')*)'/.exec(text)?.[1];

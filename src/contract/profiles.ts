@@ -48,7 +48,6 @@ export interface ProfileOptions {
 interface Profile {
   about: string;
   choices: Choices;
-  /** Defaults of options. */
   options: ProfileOptions;
 }
 

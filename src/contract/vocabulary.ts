@@ -108,7 +108,6 @@ interface OutcomeMember {
   description: string;
   /** For buttons. */
   label: string;
-  /** The final status of the payment. */
   status: FinalStatus;
   /** The `status` field of its IPN: `success` is documented, the others are chosen. */
   ipnStatus: string;

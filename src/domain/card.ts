@@ -9,7 +9,6 @@ import { add, chargeOn, compare, subtract } from './money.ts';
 import type { Context } from './settings.ts';
 import type { Card, RuleResult, State } from './state.ts';
 
-/** The Luhn check digit of these digits. */
 function luhnDigit(digits: string): string {
   const sum = [...digits].reduceRight((total, digit, index) => {
     const doubled = Number(digit) * ((digits.length - index) % 2 === 1 ? 2 : 1);

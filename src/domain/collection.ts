@@ -36,7 +36,6 @@ export class Collection<Item extends { id: string }> {
     return this.#groups.of(key).flatMap((id) => this.get(id) ?? []);
   }
 
-  /** The newest matching record of one group. */
   newestOf(key: string, matches: (item: Item) => boolean = () => true): Item | undefined {
     const ids = this.#groups.of(key);
     for (let index = ids.length - 1; index >= 0; index--) {
@@ -94,7 +93,6 @@ export class Collection<Item extends { id: string }> {
     return () => this.#restore(removed);
   }
 
-  /** Restores removed records at their positions. */
   #restore(removed: ReadonlyMap<string, Item>): void {
     const left = this.#byId;
     this.#byId = new Map();
@@ -132,7 +130,6 @@ export class Collection<Item extends { id: string }> {
     return { data, nextCursor };
   }
 
-  /** The newest record. */
   newest(): Item | undefined {
     return this.page(1, undefined, () => true).data[0];
   }
@@ -234,7 +231,6 @@ export class Order {
     return this.#positions?.[index] ?? index;
   }
 
-  /** The number of ids before a position. */
   #indexOf(position: number): number {
     let from = 0;
     let to = this.#ids.length;

@@ -178,11 +178,7 @@ export function recordAttempt(
   return { change: { attempts: [attempt], deliveries: [updated] }, result: updated };
 }
 
-/**
- * Rule: postpones a delivery.
- *
- * @param rule the fault rule that caused it; default: the previous one
- */
+/** Rule: postpones a delivery. @param rule the fault rule that caused it; default: the previous one */
 export function postpone(state: State, deliveryId: string, at: number, rule?: FaultRule): Recorded {
   const delivery = state.deliveries.get(deliveryId);
   if (delivery?.state !== 'pending') return { change: {}, result: undefined };

@@ -6,9 +6,7 @@ import type { FaultRoute } from '../contract/vocabulary.ts';
 
 /** The target of a rule: a request to the service, or an IPN. */
 export interface FaultSubject {
-  /** The name of the route, or null. */
   route: FaultRoute | null;
-  /** The path of a request; null for an IPN. */
   path: string | null;
   identifier?: string | undefined;
 }
@@ -39,7 +37,6 @@ export function globMatches(glob: string, text: string): boolean {
 interface FaultOptions {
   /** Returns numbers from 0 up to 1 for probabilities and ranges, repeatable with a seed. */
   fraction: () => number;
-  /** The rules at the start. */
   initial?: readonly FaultRule[];
   /** Reports each change, in a sentence. */
   notice?: (text: string) => void;
@@ -119,7 +116,6 @@ export class Faults {
     return cleared;
   }
 
-  /** Whether the choice of the rule depends on the identifier. */
   needsIdentifier(subject: FaultSubject): boolean {
     return this.#active.some((fault) => fault.rule.identifier !== undefined && canAct(fault, subject));
   }

@@ -1,7 +1,6 @@
 /** Replacement origins for hosts that clients send, by `host` or `host:port`. */
 type HostMap = ReadonlyMap<string, string>;
 
-/** One entry of a host map. */
 interface Mapping {
   /** `host` for any port, or `host:port`. */
   from: string;

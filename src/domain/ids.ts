@@ -39,9 +39,7 @@ export function createIds(random: RandomBytes) {
     merchant: () => `mer_${randomText(random, 'merchant', 12)}`,
     card: () => `card_${randomText(random, 'card', 20)}`,
     cardTransaction: () => `ctx_${randomText(random, 'cardTransaction', 16)}`,
-    /** The random digits of a card number. */
     cardDigits: () => randomText(random, 'cardDigits', 9, DIGITS),
-    /** A card verification code. */
     cvc: () => randomText(random, 'cvc', 3, DIGITS),
     /** A verification code for the checkout. */
     code: () => String(randomBelow(random, 'code', 1_000_000)).padStart(6, '0'),

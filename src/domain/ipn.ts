@@ -8,7 +8,6 @@ import type { Delivery, Payment } from './state.ts';
 /** The subject of an IPN and the key that signs it. */
 export interface IpnSubject {
   payment: Payment;
-  /** The `status` field. */
   status: string;
   /** The payer. */
   holder: string;

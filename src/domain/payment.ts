@@ -25,7 +25,6 @@ export interface InitiateFacts {
   settings: Settings;
   /** Whether an earlier payment has the identifier. */
   isReused: boolean;
-  /** Whether a text contains a merchant's secret key. */
   containsSecretKey: (text: string) => boolean;
 }
 

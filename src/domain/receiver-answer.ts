@@ -6,7 +6,6 @@ import { FIX_HTTP2 } from '../contract/describe-delivery.ts';
 
 /** The response of a receiver. */
 export interface ReceiverAnswer {
-  /** Null for no response. */
   status: number | null;
   headers: readonly (readonly [string, string])[];
   body: string;

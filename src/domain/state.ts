@@ -50,12 +50,6 @@ export class State implements Collections {
     return sum;
   }
 
-  /** Stores all records of a state or change and removes others, without rollback. */
-  load(records: Change): void {
-    for (const name of COLLECTION_NAMES) if (records[name]) load(this, name, records);
-    this.#remove(records.removed);
-  }
-
   #remove(removed: Removed = {}): Undo[] {
     return COLLECTION_NAMES.flatMap((name) => (removed[name] ? [this[name].remove(removed[name])] : []));
   }
@@ -85,12 +79,10 @@ export class State implements Collections {
     return this.messages.group(paymentId);
   }
 
-  /** The deliveries of a payment, oldest first. */
   deliveriesOf(paymentId: string): Delivery[] {
     return this.deliveries.group(paymentId);
   }
 
-  /** The attempts of a delivery, oldest first. */
   attemptsOf(deliveryId: string): Attempt[] {
     return this.attempts.group(deliveryId);
   }
@@ -99,12 +91,6 @@ export class State implements Collections {
   transactionsOf(cardId: string): Records['cardTransactions'][] {
     return this.cardTransactions.group(cardId).reverse();
   }
-}
-
-function load<Name extends CollectionName>(state: Collections, name: Name, change: Lists): void {
-  const collection: Collection<Records[Name]> = state[name];
-  const records: readonly Records[Name][] = change[name] ?? [];
-  for (const record of records) collection.put(record);
 }
 
 function put<Name extends CollectionName>(state: Collections, name: Name, change: Lists): Undo {

@@ -1,7 +1,6 @@
 import type { RecordedRequest } from '../contract/event.ts';
 import type { App } from './environment.ts';
 
-/** A request to the service. */
 interface ServiceRequest {
   method: string;
   /** Path and query. */

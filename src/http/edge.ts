@@ -28,9 +28,6 @@ const HANDSHAKE = 0x16;
 /** A shorter limit would lose clients on slow machines. */
 const REQUEST_TIMEOUT_MS = 10_000;
 
-/** Maximum number of connections without a request (chosen). */
-const MAX_WAITING = 1_000;
-
 type Problem = readonly [status: number, text: string];
 
 export type Edge = ReturnType<typeof createEdge>;
@@ -42,7 +39,7 @@ export type Edge = ReturnType<typeof createEdge>;
 export function createEdge(options: EdgeOptions): Frontend {
   const { credentials, aliases, url, dialect, requestTimeoutMs = REQUEST_TIMEOUT_MS } = options;
   /**
-   * Connections without a request, oldest first. The key is the remote address, because TLS wraps the socket in another
+   * Connections without a request. The key is the remote address, because TLS wraps the socket in another
    * object.
    */
   const waiting = new Map<string, { socket: Socket; timer: NodeJS.Timeout }>();
@@ -55,7 +52,6 @@ export function createEdge(options: EdgeOptions): Frontend {
   function begin(socket: Socket, then: (byte: number | undefined) => void): void {
     const drop = () => socket.destroy();
     if (isClosed) return void drop();
-    if (waiting.size >= MAX_WAITING) dropOldest();
     const key = remoteEnd(socket);
     waiting.set(key, { socket, timer: setTimeout(drop, requestTimeoutMs).unref() });
     socket.once('close', () => forget(key));
@@ -67,13 +63,6 @@ export function createEdge(options: EdgeOptions): Frontend {
       then(first[0]);
     };
     socket.on('readable', onReadable).on('error', drop).on('end', drop);
-  }
-
-  function dropOldest(): void {
-    const [[key, oldest] = []] = waiting;
-    if (key === undefined) return;
-    oldest?.socket.destroy();
-    forget(key);
   }
 
   function forget(key: string): void {

@@ -106,7 +106,6 @@ export function refuseCrossSite(c: AppContext, runtime: ServerRuntime): void {
   }
 }
 
-/** Whether a browser navigates to a page of the dashboard. */
 function opensPage({ req }: AppContext): boolean {
   const isNavigation =
     req.header('sec-fetch-mode') === 'navigate' && req.header('sec-fetch-dest') === 'document';

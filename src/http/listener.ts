@@ -147,7 +147,6 @@ function withoutBase(url: string, basePaths: readonly string[], { paths }: Diale
   return rest.startsWith('/') ? rest : `/${rest}`;
 }
 
-/** @returns the bound port */
 function bind(server: Server, port: number, host: string): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(bindError(error, port, host)));

@@ -138,7 +138,6 @@ function ipnOperation(schema: z.ZodMiniType): OperationObject {
   };
 }
 
-/** An operation of the document. */
 type OperationObject = ReturnType<typeof describeOperation>;
 
 type ContentObject = Readonly<Record<string, ReturnType<typeof media>>>;

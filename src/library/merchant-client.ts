@@ -5,7 +5,14 @@ import type { ListedMerchant } from '../contract/merchant.ts';
 import { type CardAction, MODES, type Mode } from '../contract/vocabulary.ts';
 import type { CardValues, InitiateValues, ServiceCall } from '../wire/dialect.ts';
 import { merchantDialect } from '../wire/documented/merchant.ts';
-import { type ControlServer, isSuccess, noServer, readJson, request } from './control-client.ts';
+import {
+  type ControlServer,
+  isSuccess,
+  noServer,
+  readJson,
+  request,
+  unlikeGatewaySim,
+} from './control-client.ts';
 
 /** The dialect that the commands and the library use with the service. */
 export const dialect = merchantDialect;
@@ -16,11 +23,7 @@ export const dialect = merchantDialect;
 
 export type MerchantKeys = Pick<ListedMerchant, 'publicKey' | 'secretKey'>;
 
-/**
- * The merchant with this name or id. Default: the first merchant.
- *
- * @throws GatewayError `not_found`
- */
+/** The merchant with this name or id. Default: the first merchant. @throws GatewayError `not_found` */
 export async function requireMerchant(server: ControlServer, named?: string): Promise<ListedMerchant> {
   const merchant = await findMerchant(server, named);
   if (merchant) return merchant;
@@ -29,12 +32,18 @@ export async function requireMerchant(server: ControlServer, named?: string): Pr
   });
 }
 
-/** The merchant with this name or id (default: the first merchant); undefined if there is none. */
+/**
+ * The merchant with this name or id (default: the first merchant); undefined if there is none.
+ *
+ * @throws GatewayError `no_server` for a list without a first merchant: an emulator always has one
+ */
 export async function findMerchant(
   server: ControlServer,
   named: string | undefined,
 ): Promise<ListedMerchant | undefined> {
-  return merchantIn((await server.call('GET /merchants')).data, named);
+  const { data } = await server.call('GET /merchants');
+  if (!Array.isArray(data) || !merchantIn(data, undefined)) throw unlikeGatewaySim(server.url);
+  return merchantIn(data, named);
 }
 
 /** The same merchant in a list of all. */

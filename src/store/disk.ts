@@ -80,13 +80,13 @@ export async function readFolder({ folder, fsync, currencies = [] }: StoreFiles)
   if (isThere && !journal && !(await hasOnlySnapshot(folder))) throw missingJournal(paths);
   if (isThere && !isOurs) assertConsistent(snapshot, paths.db, currencies);
   let state = new State();
-  state.load(snapshot);
+  state.apply(snapshot);
   let read = 0;
   let outdated = 0;
   for (const { change, bytes } of changes) {
     const before = state.size;
     if (change.reset) state = new State();
-    state.load(change);
+    state.apply(change);
     outdated += outdatedBy(change, { bytes, before, after: state.size, total: file.size + read });
     read += bytes;
   }

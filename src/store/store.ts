@@ -41,7 +41,7 @@ export class Store {
   /** Creates a store without files. */
   static inMemory(initial: Snapshot): Store {
     const store = new Store();
-    store.#state.load(initial);
+    store.#state.apply(initial);
     return store;
   }
 
@@ -58,7 +58,7 @@ export class Store {
       store.found = found.state !== null;
       store.notices.push(...found.notices);
       if (found.state) store.#state = found.state;
-      else store.#state.load(await initial());
+      else store.#state.apply(await initial());
       store.#disk = await Disk.open(found.files, files, () => store.#state);
     });
     return store;
@@ -99,7 +99,7 @@ export class Store {
     const apply = () => {
       const previous = this.#state;
       this.#state = new State();
-      this.#state.load(change);
+      this.#state.apply(change);
       return () => {
         this.#state = previous;
       };

@@ -11,7 +11,7 @@ export interface DueWork {
 }
 
 /** Scheduled work: its time and its record. */
-export interface Due {
+interface Due {
   at: number;
   /** Increases with each plan, to order work with the same instant. */
   turn: number;
@@ -20,7 +20,7 @@ export interface Due {
 }
 
 /** The order of scheduled work. */
-export const earlier = (a: Due, b: Due): number => a.at - b.at || a.turn - b.turn;
+const earlier = (a: Due, b: Due): number => a.at - b.at || a.turn - b.turn;
 
 export type ClockReading = ReturnType<Clock['read']>;
 
@@ -80,7 +80,6 @@ export class Clock {
   read() {
     return {
       now: this.now(),
-      /** Whether time is paused. */
       frozen: this.#frozen,
       /** How far the emulator's time is ahead of real time, in milliseconds; negative after a pause. */
       ahead: this.#held === undefined ? this.#ahead : this.#held - this.#realTime(),
@@ -89,11 +88,7 @@ export class Clock {
     };
   }
 
-  /**
-   * Restores the clock of an earlier run.
-   *
-   * @param frozenAt null if it was not paused
-   */
+  /** Restores the clock of an earlier run. @param frozenAt null if it was not paused */
   restore(ahead: number, frozenAt: number | null): void {
     this.#ahead = ahead;
     this.#frozen = frozenAt !== null;
@@ -213,7 +208,12 @@ export class Clock {
 
   /** Up to `limit` upcoming tasks, soonest first. Each record appears once. */
   upcoming(limit: number): Due[] {
-    return soonest(this.#waiting.data, limit);
+    const found = new Map<string, Due>();
+    for (const due of this.#waiting.data.toSorted(earlier)) {
+      if (found.size === limit) break;
+      if (!found.has(due.id) && due.work.isDue(due.id, due.at)) found.set(due.id, due);
+    }
+    return [...found.values()];
   }
 
   #runDue(): void {
@@ -228,31 +228,4 @@ export class Clock {
     void running.then(() => this.#running.delete(running));
     this.#wake();
   }
-}
-
-/** The maximum number of entries to check for the next work, since some may be outdated. */
-const LOOKED_AT = 5_000;
-
-/**
- * The next scheduled work, soonest first and each record once.
- *
- * @param heap a binary heap ordered by `earlier`, so that only few entries must be checked
- */
-export function soonest(heap: readonly Due[], limit: number): Due[] {
-  const front = new TinyQueue<{ due: Due; index: number }>([], (a, b) => earlier(a.due, b.due));
-  const look = (index: number) => {
-    const due = heap[index];
-    if (due) front.push({ due, index });
-  };
-  const found = new Map<string, Due>();
-  look(0);
-  for (let looked = 0; looked < LOOKED_AT && found.size < limit; looked++) {
-    const next = front.pop();
-    if (!next) break;
-    const { due, index } = next;
-    if (!found.has(due.id) && due.work.isDue(due.id, due.at)) found.set(due.id, due);
-    look(2 * index + 1);
-    look(2 * index + 2);
-  }
-  return [...found.values()];
 }

@@ -2,7 +2,6 @@ import { readdir, readFile } from 'node:fs/promises';
 import { basename, join, sep } from 'node:path';
 import { packaged } from './package-info.ts';
 
-/** A page of the documentation. */
 interface DocPage {
   /** Its name without folder and extension; no two pages share one. */
   topic: string;

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 /** Closes resources, the newest first. */
 export class Shutdown {
   readonly #steps: (() => unknown)[] = [];
-  /** Aborted when `stop` is called. */
   readonly stopping = new AbortController();
   /** Settles when everything is closed after a `stop`. */
   readonly ended = once(this.stopping.signal, 'abort').then(() => this.close());

@@ -64,7 +64,6 @@ export async function readCertificates(path: string, label: string): Promise<str
   return file.text;
 }
 
-/** A PEM file. */
 interface PemFile {
   path: string;
   /** Its name in errors. */
@@ -72,7 +71,6 @@ interface PemFile {
   text: string;
 }
 
-/** A file that the user named. */
 async function named(path: string, label: string): Promise<PemFile> {
   try {
     return { path, label, text: await readText(path, { follows: true }) };

@@ -70,7 +70,6 @@ export function createAudits({ clock, events, stopped, audit, report }: AuditPar
   }
 
   return {
-    /** The current or last audit; undefined before the first. */
     get last(): AuditRun | undefined {
       return last;
     },

@@ -33,12 +33,10 @@ type DeclinedRequest = Pick<RecordedRequest, 'target' | 'requestBody' | 'status'
 export function cardUseCases(parts: UseCaseParts) {
   const { store, context, clock } = parts;
   return {
-    /** All cards, as they are now. */
     get all(): ReadonlyCollection<Card> {
       return store.state.cards;
     },
 
-    /** A merchant's cards, newest first; a page past the end is empty. */
     page: (merchant: Merchant, page: number): CardPage => cardPage(store.state, merchant, page),
 
     /** The card with this id, optionally limited to one merchant. @throws GatewayError `not_found` */
@@ -50,7 +48,6 @@ export function cardUseCases(parts: UseCaseParts) {
     issue: (merchant: Merchant, command: IssueCardCommand): Promise<Card> =>
       store.commit((state) => issueCard(state, merchant, command, context())),
 
-    /** A merchant activates, blocks or cancels its card. */
     apply: (merchant: Merchant, cardId: string, action: CardAction): Promise<Card> =>
       store.commit((state) => applyCardAction(requireCard(state, cardId, merchant), action, clock.now())),
 

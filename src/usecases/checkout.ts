@@ -37,7 +37,6 @@ export function checkoutUseCases(parts: UseCaseParts) {
       return store.state.messages;
     },
 
-    /** A payment's messages, oldest first. */
     messagesOf: (paymentId: string): Message[] => store.state.messagesOf(paymentId),
 
     /** @param requestId the request that caused this, if any, here and in the methods below */
@@ -57,7 +56,6 @@ export function checkoutUseCases(parts: UseCaseParts) {
     resendCode: (payment: Payment, requestId?: number): Promise<null> =>
       step(payment, (_, current) => resendCode(current, context(requestId))),
 
-    /** The customer enters the verification code. The correct code pays. */
     async enterCode(payment: Payment, code: string, requestId?: number): Promise<StepResult> {
       const { delivery } = parts.settings;
       const ruleContext = context(requestId);

@@ -8,7 +8,7 @@ import type { Change, Delivery, Message, Payment } from '../domain/state.ts';
 import type { Store } from '../store/store.ts';
 import type { Clock } from '../system/clock.ts';
 
-/** Minimum number of items kept, unless their text exceeds the limit (chosen). */
+/** Maximum number of items (chosen). */
 const KEPT_ITEMS = 1_000;
 /** Maximum number of characters in all items (chosen). Each uses one or two bytes of memory. */
 const MAX_CHARACTERS = 8 * 2 ** 20;
@@ -20,32 +20,21 @@ export class Newest<Item> {
   readonly #characters: number[] = [];
   #sum = 0;
 
-  /**
-   * Appends an item. Drops the oldest items in batches, which is cheaper than moving all others each time.
-   *
-   * @param characters the length of the item's text
-   */
+  /** @param characters the length of the item's text */
   add(item: Item, characters: number): void {
     this.items.push(item);
     this.#characters.push(characters);
     this.#sum += characters;
-    if (this.#sum > MAX_CHARACTERS) this.#dropTo(KEPT_ITEMS, MAX_CHARACTERS / 2);
-    else if (this.items.length >= 2 * KEPT_ITEMS) this.#dropTo(KEPT_ITEMS, MAX_CHARACTERS);
+    while (this.items.length > KEPT_ITEMS || this.#sum > MAX_CHARACTERS) {
+      this.items.shift();
+      this.#sum -= this.#characters.shift() ?? 0;
+    }
   }
 
   clear(): void {
-    this.#dropTo(0, 0);
-  }
-
-  #dropTo(count: number, characters: number): void {
-    let dropped = 0;
-    for (const length of this.#characters) {
-      if (this.items.length - dropped <= count && this.#sum <= characters) break;
-      this.#sum -= length;
-      dropped++;
-    }
-    this.items.splice(0, dropped);
-    this.#characters.splice(0, dropped);
+    this.items.length = 0;
+    this.#characters.length = 0;
+    this.#sum = 0;
   }
 }
 
@@ -74,11 +63,7 @@ export class EventLog {
   /** Distinguishes request ids of this run from ids of earlier runs. */
   readonly #run: string;
 
-  /**
-   * Turns every change that is stored from now on into events.
-   *
-   * @param run unique for each start
-   */
+  /** Turns every change that is stored from now on into events. @param run unique for each start */
   constructor(store: Store, clock: Clock, run: string) {
     this.#clock = clock;
     this.#run = run;
@@ -108,7 +93,6 @@ export class EventLog {
     this.#emit({ type: 'delivery', delivery, step: 'waiting', underWay });
   }
 
-  /** An id for a new request. */
   nextRequestId(): number {
     return ++this.#requestId;
   }
@@ -149,13 +133,11 @@ export class EventLog {
     this.notice(why);
   }
 
-  /** The recorded requests, newest first. */
   requests(): RecordedRequest[] {
     // Requests are recorded in the order of their responses.
     return this.#requests.items.toSorted((one, other) => other.id - one.id);
   }
 
-  /** The requests about a payment, newest first. */
   requestsAbout(paymentId: string): RecordedRequest[] {
     return this.requests().filter((request) => request.paymentId === paymentId);
   }
@@ -167,7 +149,6 @@ export class EventLog {
     return oldest && this.#events.items[Math.max(0, seq + 1 - oldest.seq)];
   }
 
-  /** The newest sequence number. */
   get newest(): number {
     return this.#seq;
   }

@@ -41,22 +41,18 @@ export function ipnUseCases(parts: IpnParts) {
   const inOrder = createQueues();
   const find = (deliveryId: string): Delivery => requireDelivery(store.state, deliveryId);
 
-  /** A delivery after its next attempt or after the time limit. */
   async function afterAttempt({ id, attemptCount }: Delivery, limitMs: number): Promise<Delivery> {
     await courier.attemptAfter(attemptCount, id, limitMs);
     return find(id);
   }
 
   return {
-    /** All deliveries, as they are now. */
     get all(): ReadonlyCollection<Delivery> {
       return store.state.deliveries;
     },
 
-    /** A payment's deliveries, oldest first. */
     of: (paymentId: string): Delivery[] => store.state.deliveriesOf(paymentId),
 
-    /** A delivery's attempts, oldest first. */
     attemptsOf: (deliveryId: string): Attempt[] => store.state.attemptsOf(deliveryId),
 
     /** The address of its last or next attempt if that is not the delivery's own address; otherwise null. */
@@ -66,13 +62,10 @@ export function ipnUseCases(parts: IpnParts) {
       return url === delivery.url ? null : url;
     },
 
-    /** The attempt that is waiting for a response, or null. */
     underWay: (deliveryId: string): AttemptUnderWay | null => courier.openAttempt(deliveryId),
 
-    /** The verdict on a delivery, based on its last attempt. */
     verdict: (delivery: Delivery) => verdictOnDelivery(delivery, parts),
 
-    /** The verdict on one attempt of a delivery. */
     verdictOnAttempt: (delivery: Delivery, attempt: KnownAttempt) =>
       verdictOnAttempt(delivery, attempt, signerOf(delivery, parts), parts.dialect),
 

@@ -16,16 +16,13 @@ import type { UseCaseParts } from './parts.ts';
 
 export function merchantUseCases({ store, context, random, events }: UseCaseParts) {
   return {
-    /** All merchants, as they are now. */
     get all(): ReadonlyCollection<Merchant> {
       return store.state.merchants;
     },
 
-    /** The merchant of a record; undefined if it is no longer there. */
     of: ({ merchantId }: { merchantId: string }): Merchant | undefined =>
       store.state.merchants.get(merchantId),
 
-    /** The merchant that commands use by default. */
     get default(): Merchant {
       return defaultMerchant(store.state);
     },
@@ -47,7 +44,6 @@ export function merchantUseCases({ store, context, random, events }: UseCasePart
       return merchant;
     },
 
-    /** Replaces a merchant's keys. The old pair stops working immediately. */
     async replaceKeys(reference: string): Promise<Merchant> {
       const merchant = await store.commit((state) =>
         replaceKeys(requireMerchant(state, reference), newKeyPair(random), context()),
@@ -60,7 +56,6 @@ export function merchantUseCases({ store, context, random, events }: UseCasePart
 
 export function walletUseCases({ store }: UseCaseParts) {
   return {
-    /** All wallets, as they are now. */
     get all(): ReadonlyCollection<Wallet> {
       return store.state.wallets;
     },

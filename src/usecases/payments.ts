@@ -46,7 +46,6 @@ export function paymentUseCases(parts: UseCaseParts) {
   const timelineOf = (payment: Payment): TimelineEntry[] =>
     timeline(payment, store.state, (stored) => events.requestIdOf(stored));
   return {
-    /** All payments, as they are now. */
     get all(): ReadonlyCollection<Payment> {
       return store.state.payments;
     },
@@ -69,11 +68,9 @@ export function paymentUseCases(parts: UseCaseParts) {
 
     timeline: timelineOf,
 
-    /** The timeline with its requests. */
     story: (payment: Payment): Step[] =>
       storyOf(timelineOf(payment), events.requestsAbout(payment.id), store.state),
 
-    /** The verdict on the payment and its IPNs. */
     verdict: (payment: Payment) => verdictOnPayment(payment, parts),
 
     /** @param requestId the request that caused this, if any, here and in the methods below */
@@ -100,7 +97,6 @@ export function paymentUseCases(parts: UseCaseParts) {
       return afterSettling(parts, settlement, delivery, command.awaitDelivery);
     },
 
-    /** Records an event in a payment's history. */
     async note(
       payment: Payment,
       event: PaymentEvent['event'],

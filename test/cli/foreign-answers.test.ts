@@ -21,15 +21,11 @@ const COMMANDS = [
   `reconcile --probe-url ${NOTHING}{identifier}`,
 ];
 
-const entry = { id: 1, identifier: 2, createdAt: 3, warnings: 4, attempts: 5, isDefault: true };
 const error = { message: 'no', code: 'usage' };
 const ANSWERS: Record<string, Exclude<Answer, string>> = {
   'a page': { body: '<!doctype html><p>hello' },
   null: { body: 'null' },
-  'an empty object': { body: '{}' },
-  'an object instead of a list': { body: '{"data":{}}' },
-  'empty records': { body: '{"data":[{}]}' },
-  'records of numbers': { body: JSON.stringify({ data: [entry], ...entry }) },
+  'a text': { body: '"x"' },
   'a redirect': { status: 302, headers: { Location: 'javascript:alert(1)' } },
   'a broken server': { status: 500, body: '<h1>oh no' },
   'an unknown error': { status: 404, body: '{"message":"no","code":"constructor","errors":[]}' },
@@ -39,7 +35,7 @@ const ANSWERS: Record<string, Exclude<Answer, string>> = {
   },
 };
 const GRID = COMMANDS.flatMap((command) => Object.keys(ANSWERS).map((answer) => ({ command, answer })));
-const TYPICAL = ['empty records', 'an error with other parts'];
+const TYPICAL = ['null', 'an error with other parts'];
 
 describe('a server that claims to be gateway-sim but is not', () => {
   const grid = sample(GRID, ({ command, answer }) => command === 'payments' || TYPICAL.includes(answer));
@@ -59,22 +55,12 @@ describe('a server that claims to be gateway-sim but is not', () => {
   });
 });
 
-it.each(['keys', 'keys generate', 'ipn verify status=success&identifier=a&signature=x'])(
-  '%s rejects an empty list of merchants',
-  async (command) => {
-    const body = JSON.stringify({ data: [] });
-    const other = await startReceiver([{ headers: { 'X-Gateway-Sim': '1' }, body }]);
-    const env = { GATEWAY_SIM_URL: other.url };
-    const { code, stderr } = await run(command.split(' '), { cwd: await temporaryFolder(), env });
-    expect([code, stderr]).toEqual([3, expect.stringContaining('does not respond like gateway-sim')]);
-  },
-);
-
-it('logs gives up on an endless line', async () => {
-  const body = Buffer.alloc(65 * 2 ** 20, 'a');
+it.each(['keys', 'keys generate'])('%s rejects an empty list of merchants', async (command) => {
+  const body = JSON.stringify({ data: [] });
   const other = await startReceiver([{ headers: { 'X-Gateway-Sim': '1' }, body }]);
-  const { code } = await run(['logs', '--url', other.url], { cwd: await temporaryFolder() });
-  expect(code).toBe(3);
+  const env = { GATEWAY_SIM_URL: other.url };
+  const { code, stderr } = await run(command.split(' '), { cwd: await temporaryFolder(), env });
+  expect([code, stderr]).toEqual([3, expect.stringContaining('does not respond like gateway-sim')]);
 });
 
 describe('a fix in a response', () => {

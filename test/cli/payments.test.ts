@@ -53,8 +53,8 @@ describe('payments', () => {
   });
 
   it.each([
-    ['pay --approve --delivery x', '--delivery must be one of'],
-    ['payments list --status pendin', '(got "pendin"): did you mean pending?'],
+    ['pay --approve --delivery x', "argument 'x' is invalid. Allowed choices are ipn-then-redirect,"],
+    ['payments list --status pendin', "argument 'pendin' is invalid. Allowed choices are pending,"],
   ])('%s is rejected before the command looks for an emulator', async (line, message) => {
     const { code, stderr } = await run(line.split(' '), { cwd: await temporaryFolder() });
     expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);

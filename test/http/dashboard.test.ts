@@ -77,30 +77,6 @@ describe('every page of the dashboard', () => {
     expect(await followed(await post(`${path}/settle`, { outcome: 'approve' }))).toContain('>succeeded<');
   });
 
-  it.each(['', '/ui/dashboard.css', '/ui/live.js'])('/_sim%s is compressed if accepted', async (path) => {
-    const encodings = await Promise.all(
-      ['gzip, br', 'gzip;q=0, br', 'identity'].map(async (accepted) => {
-        const answer = await get(`/_sim${path}`, { 'accept-encoding': accepted });
-        expect((await answer.text()).length).toBeGreaterThan(5_000);
-        return [answer.headers.get('content-encoding'), answer.headers.get('vary')];
-      }),
-    );
-    const varies = 'Accept-Encoding';
-    expect(encodings).toEqual([
-      ['gzip', varies],
-      [null, varies],
-      [null, varies],
-    ]);
-  });
-
-  it.each(['keys', 'cards'])(
-    'the page %s is not compressed, because it shows the secret key',
-    async (page) => {
-      const answer = await get(`/_sim/ui/${page}?q=sec_`, { 'accept-encoding': 'gzip' });
-      expect([answer.status, answer.headers.get('content-encoding')]).toEqual([200, null]);
-    },
-  );
-
   it('runs only its own script, and loads nothing from elsewhere', async () => {
     const policy = (await get('/_sim')).headers.get('content-security-policy') ?? '';
     expect(policy).toContain("default-src 'none'");

@@ -269,39 +269,6 @@ describe('a connection without a request', () => {
     expect(idle.destroyed).toBe(false);
   });
 
-  /** More connections than the limit. */
-  const FLOOD = 1_100;
-  /** Opens many connections in batches below the accept backlog, because excess ones connect a second later or never. */
-  async function flood(open: () => Promise<Socket>) {
-    const sockets: Socket[] = [];
-    while (sockets.length < FLOOD) sockets.push(...(await Promise.all(Array.from({ length: 100 }, open))));
-    return sockets;
-  }
-
-  /** Resolves when this many are closed. The system decides the order of acceptance. */
-  const someEnded = (sockets: readonly Socket[], count: number) =>
-    new Promise<void>((resolve) => {
-      let left = count;
-      for (const socket of sockets) void ended(socket).then(() => --left === 0 && resolve());
-    });
-
-  /** The status of a response. */
-  const served = async (port: number) => {
-    const socket = await secured(await connected(port), ca, 'localhost');
-    return (await exchange(socket, getting('/', 'localhost'))).status;
-  };
-
-  it('makes room for a new one: the oldest ones are closed, even in the middle of a handshake', async () => {
-    const { port } = await edge();
-    const begun = await flood(async () => {
-      const socket = await connected(port);
-      socket.write('\x16\x03\x01');
-      return socket;
-    });
-    await someEnded(begun, FLOOD - 1_000);
-    expect(await served(port)).toBe(200);
-  });
-
   it('does not delay a stop', async () => {
     const { port, stop } = await edge();
     const silent = await connected(port);

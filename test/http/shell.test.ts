@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { requireTamperings } from '../../src/contract/tampering.ts';
-import { searchPage } from '../../src/http/pages/dashboard/search.tsx';
 import { startReceiver } from '../helpers/receiver.ts';
 import { CARD } from '../helpers/records.ts';
 import { ORDER, paid, type Sim, startSim, writable } from '../helpers/sim.ts';
@@ -237,20 +236,12 @@ describe('the search', () => {
     expect(await found('GET checkout')).toEqual([opened]);
   });
 
-  it('lets other requests run, and still finds old records', async () => {
+  it('finds old records, too', async () => {
     const { parts } = sim.server;
     await sim.initiate({ ...ORDER, identifier: 'the-first' });
     const [payment] = parts.payments.all.values();
     for (let number = 0; payment && number < 17_000; number++)
       writable(parts.payments.all).put({ ...payment, id: `id-${number}`, identifier: `order-${number}` });
-    let isDone = false;
-    const searching = Promise.resolve(searchPage({ parts, query: { q: 'the-first' }, id: '' }));
-    void searching.then(() => {
-      isDone = true;
-    });
-    let turns = 0;
-    for (; !isDone; turns++) await new Promise((resolve) => setImmediate(resolve));
-    expect(turns).toBeGreaterThan(2);
     expect(await foundRecords('the-first')).toEqual(['payments: the-first']);
     expect(await found('order-6999')).toEqual(['payments: order-6999']);
   });

@@ -45,7 +45,7 @@ it('a kill between a snapshot and dropping its journal lines restores no removed
   const reread = await openStore(copy);
   for (const line of lines.split('\n').filter(Boolean)) {
     const { line: _, crc32: __, ...change } = JSON.parse(line);
-    reread.state.load(parseChange(change, 'the journal'));
+    reread.state.apply(parseChange(change, 'the journal'));
   }
   expect(ids(reread)).toEqual(['b', 'c']);
 });

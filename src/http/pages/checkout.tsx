@@ -90,7 +90,6 @@ interface End {
   more?: Child;
   /** The button below the text; no button if its URL is null. */
   back?: { url: string | null; label: string };
-  /** The payment's page in the dashboard. */
   dashboard?: string | null;
 }
 
@@ -185,11 +184,9 @@ export interface CheckoutView extends PageView {
   payment: PaymentSummary;
   /** The checkout's path without its query. Forms post below it. */
   path: string;
-  /** The query parameter with the payment's id. */
   parameter: string;
   /** Identifies this page, so that a form that is sent twice counts once. */
   page: string;
-  /** The value of the step's only field. */
   value: string;
   /** The e-mail that the customer entered; empty on the first step. */
   email: string;
@@ -200,7 +197,6 @@ export interface CheckoutView extends PageView {
   sandbox: { email: string; code: string } | null;
   /** The emulator's tip; null in the sandbox, where the page itself shows the values. */
   tip: LiveTip | null;
-  /** The simulator panel; null when it is hidden. */
   panel: { defaultDelivery: DeliveryOrder; dashboard: string } | null;
 }
 

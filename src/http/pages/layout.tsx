@@ -22,7 +22,6 @@ interface Allowances {
   images?: string;
   /** Where its forms may post, and where the response may redirect. */
   forms?: string;
-  /** Which pages may frame it. */
   framedBy?: string;
   /** `own`: the emulator's style sheet and script, which may call the emulator. `inline`: a script in the page. */
   script?: 'own' | 'inline';

@@ -32,7 +32,6 @@ import { MODE_WORDS } from './initiate.ts';
 /** Maximum number of rejected entries, and of results of settling forms, that are kept in memory. */
 const REMEMBERED = 1_000;
 
-/** The value of a step's field, and its problem. */
 type Entry = Pick<CheckoutView, 'step' | 'value' | 'problem'>;
 
 /** A form of the checkout: one call and a redirect. */

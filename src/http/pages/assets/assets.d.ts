@@ -1,4 +1,4 @@
-/** A style sheet or script as text from the build (.config/assets.mjs). */
+/** A file as text from the build (.config/assets.mjs). */
 declare module '*?text' {
   const text: string;
   export default text;

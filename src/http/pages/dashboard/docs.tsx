@@ -49,7 +49,6 @@ async function rendered(markdown: string) {
   return <article class="box doc">{raw(html)}</article>;
 }
 
-/** The anchor that GitHub generates for a heading. */
 const anchorOf = (heading: string) =>
   heading
     .toLowerCase()

@@ -14,7 +14,6 @@ const firstWrong = ({ values = {}, error }: Refusal) =>
 export function Field(props: {
   name: string;
   label: string;
-  /** The default value. */
   value?: string | undefined;
   required?: boolean;
   placeholder?: string | undefined;

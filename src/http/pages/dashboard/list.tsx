@@ -12,7 +12,6 @@ interface Choice<Item> {
   name: keyof Item & string;
   values: readonly string[];
   label: string;
-  /** Labels for the values. */
   shown?: Readonly<Record<string, string>>;
   /** Computes the value, if it is not the field itself. */
   of?: (item: Item, parts: AppParts) => string;
@@ -31,12 +30,8 @@ interface Filter<Item> {
 
 interface Records<Item> {
   size: number;
-  /**
-   * Visits records with their places, newest first, until `visit` returns false.
-   *
-   * @param before visits only records before this place
-   */
-  backwards: (visit: (item: Item, place: number) => boolean, before?: number) => void;
+  /** Visits records with their places, newest first, until `visit` returns false. */
+  backwards: (visit: (item: Item, place: number) => boolean) => void;
 }
 
 /** The definition of a list. */
@@ -48,7 +43,6 @@ export interface List<Item> {
   filter?: Filter<Item>;
   /** Shown next to the heading of a list that is not empty. @param from the page to return to */
   action?: (from: string) => Child;
-  /** The notice above the list. */
   notice?: (query: FormValues, parts: AppParts) => Child;
   /** @param query the list's query parameters; omitted for all records */
   records: (parts: AppParts, query?: FormValues) => Records<Item>;
@@ -70,7 +64,7 @@ export function listPage<Item extends object>(list: List<Item>): PageRenderer {
     const records = list.records(parts, query);
     const isEmpty = records.size === 0;
     const part = partOf(records, query['cursor'], filter && matcher(filter, query, parts));
-    const { data, start, total, isCounted, newer, older } = part;
+    const { data, start, total, newer, older } = part;
     const id = `no-${noun.toLowerCase()}`;
     const content = (
       <>
@@ -101,8 +95,7 @@ export function listPage<Item extends object>(list: List<Item>): PageRenderer {
             </div>
             <p class="pages" id="pages">
               <span>
-                {grouped(start + 1)}-{grouped(start + data.length)} of {isCounted ? '' : 'more than '}
-                {grouped(total)}
+                {grouped(start + 1)}-{grouped(start + data.length)} of {grouped(total)}
               </span>
               {newer && (
                 <Link class="button plain" href={listPath(place, { ...query, ...newer })}>
@@ -152,12 +145,8 @@ export function Rows<Item extends object>(props: {
   );
 }
 
-/** Counting stops this many records after the part, because a page can be rendered twice a second. */
-const COUNTED = 20_000;
-
 /**
- * Returns the part of a list that begins at a cursor. A cursor is a place, so new records do not shift the part. The
- * cost grows with the number of records up to the end of the part.
+ * Returns the part of a list that begins at a cursor. A cursor is a place, so new records do not shift the part.
  *
  * @param wanted selects records; undefined for all
  */
@@ -168,11 +157,9 @@ function partOf<Item>(
 ) {
   const found: { item: Item; place: number }[] = [];
   let start = 0;
-  let checkedAfter = 0;
   records.backwards((item, place) => {
-    const isPast = found.length > start + PER_PAGE;
     // Without a filter there is nothing to count.
-    if (isPast && (!wanted || ++checkedAfter > COUNTED)) return false;
+    if (!wanted && found.length > start + PER_PAGE) return false;
     if (wanted && !wanted(item)) return true;
     if (cursor !== undefined && place >= Number(cursor)) start++;
     found.push({ item, place });
@@ -185,7 +172,6 @@ function partOf<Item>(
     data: found.slice(start, end).map(({ item }) => item),
     start,
     total: wanted ? found.length : records.size,
-    isCounted: checkedAfter <= COUNTED,
     newer: start > 0 && { cursor: cursorAt(start - PER_PAGE) },
     older: found.length > end && { cursor: cursorAt(end) },
   };

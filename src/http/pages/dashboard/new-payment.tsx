@@ -21,7 +21,6 @@ export function NewPaymentLink() {
   );
 }
 
-/** Shows a form that initiates a payment like a merchant, with valid defaults. */
 const newPaymentPage: PageRenderer = ({ parts }) => {
   const defaults = initiateDefaults(parts, parts.merchants.default.publicKey);
   const options: Readonly<Record<string, readonly string[]>> = {

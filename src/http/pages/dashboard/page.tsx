@@ -20,7 +20,6 @@ export interface Page {
 /** The error in a request. A rejected form is shown again with its values. */
 export interface Refusal {
   error: GatewayError;
-  /** The path of the form. */
   to?: string;
   values?: FormValues;
 }

@@ -1,5 +1,4 @@
 import type { Child } from 'hono/jsx';
-import { setImmediate } from '../../../system/real-time.ts';
 import type { AppParts } from '../../environment.ts';
 import { Link } from '../layout.tsx';
 import { Section } from './blocks.tsx';
@@ -12,18 +11,16 @@ import { PAYMENTS } from './payments.tsx';
 import { REQUESTS } from './requests.tsx';
 
 const SHOWN = 10;
-/** The number of records to check before other requests get a turn: a search must not delay payments. */
-const BATCH = 5_000;
 
 /** Searches all records that have their own page. */
-export const searchPage: PageRenderer = async ({ parts, query: { q = '' } }) => {
+const searchPage: PageRenderer = ({ parts, query: { q = '' } }) => {
   const text = q.trim();
   const groups = text
     ? [
-        await found(PAYMENTS, text, parts),
-        await found(IPNS, text, parts),
-        await found(REQUESTS, text, parts),
-        await found(CARDS, text, parts),
+        found(PAYMENTS, text, parts),
+        found(IPNS, text, parts),
+        found(REQUESTS, text, parts),
+        found(CARDS, text, parts),
       ]
     : [];
   const content = (
@@ -42,25 +39,14 @@ export const searchPage: PageRenderer = async ({ parts, query: { q = '' } }) => 
   return { place: null, path: SEARCH, title: 'Search', content, isStill: true, query: q };
 };
 
-async function found<Item extends object>(list: List<Item>, text: string, parts: AppParts): Promise<Child> {
+function found<Item extends object>(list: List<Item>, text: string, parts: AppParts): Child {
   const { place } = list;
   const matches = textMatcher(list.filter?.texts ?? [], text);
-  const records = list.records(parts);
   const rows: Item[] = [];
-  let count = 0;
-  let rest: number | undefined;
-  const visit = (item: Item, at: number) => {
+  list.records(parts).backwards((item) => {
     if (matches?.(item)) rows.push(item);
-    if (++count % BATCH === 0) rest = at;
-    return rest === undefined && rows.length <= SHOWN;
-  };
-  do {
-    // New records do not shift the others, because each keeps its place.
-    const before = rest;
-    rest = undefined;
-    records.backwards(visit, before);
-    if (rest !== undefined) await new Promise((resolve) => setImmediate(resolve));
-  } while (rest !== undefined && rows.length <= SHOWN);
+    return rows.length <= SHOWN;
+  });
   if (rows.length === 0) return null;
   const { name } = PLACES[place];
   return (
