@@ -38,7 +38,7 @@ const CASES: readonly (readonly [line: string, code: number, output: RegExp])[] 
     /^GATEWAY_SIM_URL=http\S+\n\w+_PUBLIC_KEY=pub_\S+\n\w+_SECRET_KEY=sec_\S+\n\w+_INITIATE_URL=\S+\/initiate\n/,
   ],
   ['wallets list', 0, /wal_poor_usd/],
-  ['wallets fund wal_poor_usd --amount 1', 0, /wal_poor_usd {2}2 USD/],
+  ['wallets fund wal_poor_usd --amount 1', 0, /wal_poor_usd {2}2.00 USD/],
   ['wallets fund wal_poor_usd', 2, /--amount/],
   ['wallets fund wal_x --amount 1', 4, /wal_x/],
   ['state export -', 0, /"version"/],

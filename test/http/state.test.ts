@@ -143,7 +143,7 @@ describe('custom fixtures', () => {
     expect(sim.publicKey).toBe(merchant().publicKey);
     await initiated(sim, {}, 'live');
     await post(sim, '/payments/order-1/settle', { outcome: 'approve' });
-    expect(await list(sim, '/wallets')).toContainEqual(wallet({ id: 'w', balance: '-95' }));
+    expect(await list(sim, '/wallets')).toContainEqual(wallet({ id: 'w', balance: '-95.00' }));
     await reset(sim);
     expect(await list(sim, '/wallets')).toContainEqual(wallet({ id: 'w', balance: '5' }));
   });
