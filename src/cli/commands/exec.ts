@@ -206,8 +206,11 @@ function writeArtifacts(
   const deliveries = new Map<string, Delivery>();
   /** The reports of audits, written one after the other. */
   let audits = Promise.resolve();
-  const writeAudit = ({ cases, summary, mistakes, notices, orders, options }: AuditRun) => {
-    const audited = { cases, summary, mistakes, notices, orders: orders ?? 0 };
+  const writeAudit = (run: AuditRun) => {
+    const { cases, summary, mistakes, notices, orders, options, state, error } = run;
+    const ended = error ?? 'the command ended before it';
+    const missing = state === 'finished' ? run.missing : `the audit was cut short: ${ended}`;
+    const audited = { cases, summary, mistakes, missing, notices, orders: orders ?? 0 };
     audits = audits.then(() => writeAuditReports(folder, audited, options.ipnUrl)).catch(onError);
   };
   server.onEvent((event) => {
