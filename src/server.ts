@@ -159,12 +159,13 @@ async function start(
     initial: firstFaults,
     notice: (text) => events.notice(text),
   });
+  const poster = new Poster(egress, trust);
   const courier = new Courier({
     store,
     clock,
     context,
     faults,
-    poster: new Poster(egress, trust),
+    poster,
     onWaiting: (delivery, attempt) => events.waiting(delivery, attempt),
   });
   const useCases = createUseCases({
@@ -176,6 +177,7 @@ async function start(
     context,
     random,
     events,
+    visit: (url) => poster.visit(url, settings.ipn.timeoutMs, shutdown.stopping.signal),
     faults,
     initial,
     preparation,

@@ -73,6 +73,8 @@ describe('a genuine IPN', () => {
     [403, 'CSRF verification failed', /CSRF/],
     [404, '', /does not exist \(404\)/],
     [405, '', /does not accept POST/],
+    [404, '<pre>Cannot POST /ipn</pre>', /does not accept POST \(404\)/],
+    [501, "<p>Unsupported method ('POST').", /does not accept POST \(501\)/],
     [419, '', /CSRF/],
     [500, '<html><title>TypeError: x is undefined</title>', /x is undefined/],
     [500, 'Traceback (most recent call last):\n  File "a.py"\nKeyError: \'amount\'', /KeyError: 'amount'/],
@@ -225,6 +227,16 @@ describe('a genuine IPN', () => {
       return { status: 400, body: `{"computed":"${write(form.get('signature') ?? '')}"}` };
     });
     expect(found()).toMatchObject({ cause: expect.stringMatching(cause), signed: null });
+  });
+
+  it.each([
+    [405, ''],
+    [404, 'Cannot POST /ipn'],
+    [419, ''],
+    [501, ''],
+  ])('names the visit that the shop may wait for if it takes no POST: %i %s', async (status, body) => {
+    const { found } = await settledWith([{ status, body }]);
+    expect(found().fix).toContain('open success_url, or settle with pay --approve --visit.');
   });
 
   it.each([
