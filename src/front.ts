@@ -14,6 +14,7 @@ interface FrontPlan {
   url: () => string;
   dialect: Dialect;
   warn: (text: string) => void;
+  onRejected: (host: string, why: string) => void;
 }
 
 /**
@@ -23,7 +24,8 @@ interface FrontPlan {
  * @returns a function that builds the front, given the data folder (null in memory). It may throw `storage_failed`
  * @throws GatewayError `usage` for a certificate that cannot be used
  */
-export async function planFront({ options, aliases, label, url, dialect, warn }: FrontPlan) {
+export async function planFront(plan: FrontPlan) {
+  const { options, aliases, label, url, dialect, warn, onRejected } = plan;
   let identify = async (_dataDir: string | null): Promise<Identity | null> => null;
   if (isSecure(options)) {
     const { addressName, identityOf, namedPair } = await import('./tls/identity.ts');
@@ -44,7 +46,8 @@ export async function planFront({ options, aliases, label, url, dialect, warn }:
     let edge: Edge | undefined;
     if (identity || hosts) {
       const { createEdge } = await import('./http/edge.ts');
-      edge = createEdge({ credentials: identity, aliases: hosts, url, dialect, onUntrusted });
+      const served = { credentials: identity, aliases: hosts };
+      edge = createEdge({ ...served, url, dialect, onUntrusted, onRejected });
     }
     return { edge, tlsCa, notices: identity?.notices ?? [], remove: async () => identity?.remove?.() };
   };

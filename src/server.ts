@@ -19,7 +19,7 @@ import type { Context } from './domain/settings.ts';
 import { planFront, readIpnCa } from './front.ts';
 import { faultView, simEventView } from './http/control/views.ts';
 import type { AppParts, ServerRuntime } from './http/environment.ts';
-import { listen } from './http/listener.ts';
+import { listen, nameIn } from './http/listener.ts';
 import { createMask } from './http/mask.ts';
 import { aliasesOf, settingsOf } from './interpret-options.ts';
 import { basePathsOf, baseUrlOf, givenAs, isGivenByUser, ownUrlOf } from './options/resolve.ts';
@@ -38,6 +38,9 @@ import { EventLog } from './usecases/event-log.ts';
 import { startRetaining } from './usecases/retention.ts';
 import { createUseCases } from './usecases/use-cases.ts';
 import { dialect } from './wire/documented/service.ts';
+
+/** Maximum characters of a host in an event. */
+const MAX_HOST = 80;
 
 /** Settings that are not options. */
 interface ServerSurroundings {
@@ -100,7 +103,11 @@ async function start(
   const random = systemRandom();
   const controlToken =
     options.controlToken ?? (isLoopback(options.host) ? null : randomBytes(18).toString('base64url'));
-  const openFront = await planFront({ options, aliases, label, url: baseUrl, dialect, warn });
+  const onRejected = (target: string, why: string) => {
+    const host = target.replace(/^.*@/, '');
+    events.rejectedHost(nameIn(host) ?? host.slice(0, MAX_HOST), why);
+  };
+  const openFront = await planFront({ options, aliases, label, url: baseUrl, dialect, warn, onRejected });
   const trust = { ca: await readIpnCa(options, label), insecure: options.ipnInsecure };
 
   // Lock the folder and read the state.
@@ -152,12 +159,13 @@ async function start(
     initial: firstFaults,
     notice: (text) => events.notice(text),
   });
+  const poster = new Poster(egress, trust);
   const courier = new Courier({
     store,
     clock,
     context,
     faults,
-    poster: new Poster(egress, trust),
+    poster,
     onWaiting: (delivery, attempt) => events.waiting(delivery, attempt),
   });
   const useCases = createUseCases({
@@ -169,6 +177,7 @@ async function start(
     context,
     random,
     events,
+    visit: (url) => poster.visit(url, settings.ipn.timeoutMs, shutdown.stopping.signal),
     faults,
     initial,
     preparation,
@@ -206,6 +215,7 @@ async function start(
   const load = async () => (await import('./http/app.ts')).requestListener(parts, !sharesProcess);
   const listening = await listen(options, load, dialect, {
     edge,
+    onRejected,
     basePaths: basePathsOf(options),
   });
   shutdown.add(listening.close);

@@ -2,7 +2,7 @@ import { addAbortListener, setMaxListeners } from 'node:events';
 import { AUDIT_CLASSES, AUDIT_GROUPS, isReportable } from '../contract/audit.ts';
 import type { AuditOptions } from '../contract/audit-options.ts';
 import type { AuditCaseInfo, AuditedCase, AuditReport } from '../contract/audit-report.ts';
-import { auditMistakes, auditSummary } from '../contract/audit-summary.ts';
+import { auditMistakes, auditSummary, counted } from '../contract/audit-summary.ts';
 import { didYouMean, GatewayError, usage } from '../contract/error.ts';
 import { duration } from '../contract/time.ts';
 import { namesOf } from '../contract/vocabulary.ts';
@@ -73,6 +73,7 @@ export async function audit(
       cases,
       summary: auditSummary(cases),
       mistakes: auditMistakes(cases),
+      missing: whatIsMissing(shop, cases),
       orders: hasOrders(options) ? orders.made.length : 0,
       notices: [...notices],
     };
@@ -171,7 +172,7 @@ async function runCases(shop: Shop, chosen: readonly AuditCase[]): Promise<Audit
   };
   record(CONTROL, await run(CONTROL));
   options.signal?.throwIfAborted();
-  const impossible = whyNothingElseRuns(done.get(CONTROL));
+  const impossible = whyNothingElseRuns(shop, done.get(CONTROL));
   if (impossible)
     for (const one of chosen) {
       // Attacks from a browser need no IPN, only orders.
@@ -201,12 +202,31 @@ async function runCases(shop: Shop, chosen: readonly AuditCase[]): Promise<Audit
 }
 
 /** Why no other case can run. */
-function whyNothingElseRuns(control: AuditedCase | undefined): Finding | undefined {
+function whyNothingElseRuns(shop: Shop, control: AuditedCase | undefined): Finding | undefined {
   if (control?.verdict === 'fail') {
     return skipped('the control failed: a shop that rejects every IPN also rejects forged ones');
   }
-  return control?.sent === null ? unproven(`the control could not run: ${control.why}`) : undefined;
+  // Without a probe, responses can still show a mistake.
+  const isSetUp = control?.verdict === 'pass' || (control?.sent !== null && !shop.canLook);
+  return isSetUp ? undefined : unproven(`the control proved nothing: ${control?.why}`);
 }
+
+/** Why an audit proves nothing, or was cut short; null if it was complete. */
+function whatIsMissing({ cutShort }: Shop, cases: readonly AuditedCase[]): string | null {
+  const isEmpty = ({ verdict }: AuditedCase) => verdict === 'unproven' || verdict === 'skipped';
+  const [control, ...attacks] = cases;
+  if (control && cases.every(isEmpty)) return withoutStop(`nothing is proven: ${control.why}`);
+  if (cutShort !== null) {
+    const empty = cases.filter(isEmpty).length;
+    return `the audit was cut short, because ${cutShort}: ${empty} of ${counted(cases.length, 'case')} prove nothing`;
+  }
+  const [first] = attacks;
+  return first && control?.verdict === 'pass' && attacks.every(isEmpty)
+    ? withoutStop(`nothing is proven, except that the shop accepts a correct IPN: ${first.why}`)
+    : null;
+}
+
+const withoutStop = (text: string) => text.replace(/\.$/, '');
 
 /** After a failure, starts nothing else, but finishes what is running before it rejects. */
 export async function runConcurrently<Item>(
@@ -239,6 +259,8 @@ async function findingOf(shop: Shop, one: AuditCase): Promise<Finding> {
     const ended = one === CONTROL ? undefined : await shop.outage();
     const [suspect, another] = ended?.suspects ?? [];
     if (!ended || !suspect || !shop.claimCrash(suspect)) {
+      if (ended) shop.cutShort = 'the shop crashed';
+      else if (error.code === 'no_server') shop.cutShort = 'the emulator stopped';
       return { ...unproven(ended ? `the shop ${ended.how}` : message), observed: message };
     }
     // If several requests were running, blame the first: a crash must not be missed.

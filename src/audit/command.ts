@@ -13,6 +13,8 @@ import { clearTimeout, setTimeout } from '../system/real-time.ts';
 
 /** A command line whose placeholders are replaced by variables. */
 export interface Command {
+  /** Its name in errors, such as `the probe command`. */
+  what: string;
   line: string;
   /** The values that it uses, by placeholder or variable. */
   asks: readonly Placeholder[];
@@ -99,7 +101,7 @@ export function readCommand(
       `${what} uses {${asks[0]}}, and cmd.exe would run its value as commands: on Windows, use a URL instead`,
     );
   }
-  if (text.search(PLACEHOLDER) < 0) return { line: text, asks };
+  if (text.search(PLACEHOLDER) < 0) return { what, line: text, asks };
   const line = text.replace(PIECE, (piece, ...matched) => {
     const found = matched.at(-1) as Record<string, string | undefined>;
     const { unclear, counted, quoted = '', placeholder, name } = found;
@@ -122,7 +124,7 @@ export function readCommand(
     }
     return name === undefined ? piece : `"$${PLACEHOLDERS[name as Placeholder]}"`;
   });
-  return { line, asks };
+  return { what, line, asks };
 }
 
 function insideQuotes(what: string, text: string, quoted: string): GatewayError {
@@ -183,7 +185,7 @@ const DRAIN_MS = 500;
  *   that is not passed to commands
  */
 export async function runCommand(
-  { line, asks }: Command,
+  { what, line, asks }: Command,
   values: OrderValues,
   { environment, limitMs = LIMIT_MS, cancelled }: CommandRun,
 ): Promise<string> {
@@ -210,7 +212,7 @@ export async function runCommand(
     const failed = (why: string) => {
       const lastLine = output.stderr.trim().split('\n').at(-1);
       const words = lastLine ? `: ${lastLine.slice(0, 200)}` : '';
-      return new GatewayError('check_failed', `\`${line}\` ${why}${words}`);
+      return new GatewayError('check_failed', `${what} \`${line}\` ${why}${words}`);
     };
     const closePipes = () => {
       child.stdout.destroy();

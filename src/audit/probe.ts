@@ -20,7 +20,14 @@ import {
 import type { AuditGateway } from './gateway.ts';
 
 /** Reads a value from the shop: the output of a command, the response of a URL or the result of a function. */
-type Probe = (values: OrderValues) => Promise<string>;
+type Probe = (values: OrderValues) => Promise<{
+  text: string;
+  /** The HTTP status of a URL; otherwise null. */
+  status: number | null;
+}>;
+
+/** A path in JSON and the value that it must have, as in `.status=paid`. */
+const AT_PATH = /^(\.[^=]+)=(.*)$/s;
 
 /** The state of one order in the shop. */
 export interface OrderSnapshot {
@@ -28,6 +35,8 @@ export interface OrderSnapshot {
   paid: boolean | null;
   /** The output of the order's probe. */
   text: string;
+  /** The HTTP status of the order's probe; null unless it is a URL. */
+  status: number | null;
   /** The outputs of the other probes, by name. */
   effects: ReadonlyMap<string, string>;
   /** When the probe started, since it may be slower than the shop. */
@@ -67,10 +76,16 @@ export function probesOf(
   const byUrl = (url: string) => urlProbe(url, egress, { limitMs, cancelled });
   const byCommand = (what: string, line: string): Probe => {
     const command = readCommand(what, line, known);
-    return (values) => runCommand(command, values, { environment, limitMs, cancelled });
+    return async (values) => ({
+      text: await runCommand(command, values, { environment, limitMs, cancelled }),
+      status: null,
+    });
   };
   const byFunction = (look: (identifier: string) => unknown): Probe => {
-    return async ({ identifier = '' }) => textOf(await callUserFunction('the probe', () => look(identifier)));
+    return async ({ identifier = '' }) => ({
+      text: textOf(await callUserFunction('the probe', () => look(identifier))),
+      status: null,
+    });
   };
   const orderProbe = (): Probe | undefined => {
     if (probe) return byFunction(probe);
@@ -99,12 +114,13 @@ export function urlProbe(
 ): Probe {
   return async (values) => {
     const address = filledAddress(url, values);
-    const { status, text } = await ask(
+    const answer = await ask(
       { url: address, method: 'GET', guard, timeoutMs: limitMs, signal: cancelled },
-      async (answer) => ({ status: answer.statusCode ?? 0, text: await readText(answer) }),
+      async (response) => ({ status: response.statusCode ?? 0, text: await readText(response) }),
       `the probe ${address} failed`,
     );
-    if (status < 300 || (status >= 400 && status < 500)) return text;
+    const { status } = answer;
+    if (status < 300 || (status >= 400 && status < 500)) return answer;
     throw new GatewayError('check_failed', `the probe ${address} answered ${status}`);
   };
 }
@@ -123,7 +139,7 @@ const MAX_PATTERN = 1_000;
  * @throws GatewayError `usage`
  */
 export function readCondition(condition: string): (text: string) => boolean {
-  const [, path, value] = /^(\.[^=]+)=(.*)$/s.exec(condition) ?? [];
+  const [, path, value] = AT_PATH.exec(condition) ?? [];
   if (path !== undefined && value !== undefined) {
     return (text) => plainText(valueAt(text, path)) === value;
   }
@@ -148,6 +164,23 @@ export function readCondition(condition: string): (text: string) => boolean {
     const { message } = error as Error;
     throw usage(`--paid-when is neither .path=value nor a regular expression: ${message}`);
   }
+}
+
+/** Whether the value that a condition compares differs between two outputs; false for a regular expression. */
+export function differsAtPath(condition: string, before: string, after: string): boolean {
+  const [, path] = AT_PATH.exec(condition) ?? [];
+  return path !== undefined && plainText(valueAt(before, path)) !== plainText(valueAt(after, path));
+}
+
+/** Why a condition cannot be met by such an output, whatever the shop does; undefined if it can. */
+export function conditionProblem(condition: string, text: string): string | undefined {
+  const [, path] = AT_PATH.exec(condition) ?? [];
+  if (path === undefined || valueAt(text, path) !== undefined) return undefined;
+  const value = parsed(text);
+  const what = isGroup(value)
+    ? `has ${Object.keys(value).join(', ') || 'no fields'}`
+    : 'is not a JSON object';
+  return `the condition ${condition} needs ${path}, and the probe's output ${what}`;
 }
 
 /** A JSON text as a value; undefined for other text. */

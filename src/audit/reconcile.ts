@@ -68,7 +68,7 @@ async function compare(gateway: Gateway, options: ReconcileOptions) {
     const probed = payments.find(({ status }) => status === 'succeeded') ?? newest;
     if (!probed) return;
     try {
-      const output = await probe(valuesOf(probed));
+      const { text: output } = await probe(valuesOf(probed));
       found.set(identifier, differences(identifier, payments, output, isPaid(output), options));
       compared += payments.length;
     } catch (error) {

@@ -65,6 +65,8 @@ export class Shop {
   stablePart = (text: string) => text;
   /** Other probes whose output changes without a cause. */
   readonly unstable = new Set<string>();
+  /** What ended before the audit did; null if nothing did. */
+  cutShort: string | null = null;
   /** Measurements of the control, which all other cases are compared with. */
   calibration = {
     /** From the response until the probe reports the order as paid, in milliseconds. */
@@ -251,14 +253,14 @@ export class Shop {
     this.options.cancelled?.throwIfAborted();
     const at = performance.now();
     const values = this.orders.valuesOf(payment);
-    const text = probe ? await probe(values) : '';
+    const { text, status } = probe ? await probe(values) : { text: '', status: null };
     if (probe && text.trim() === '') {
       throw new GatewayError('check_failed', `the probe returned nothing for "${payment.identifier}"`);
     }
     const looked = new Map<string, string>();
-    for (const [name, effect] of effects) looked.set(name, await effect(values));
+    for (const [name, effect] of effects) looked.set(name, (await effect(values)).text);
     const paid = probe ? isPaid(text) : null;
-    return { paid, text: this.stablePart(text), effects: looked, at };
+    return { paid, text: this.stablePart(text), status, effects: looked, at };
   }
 
   /** Waits until the order is paid, or until the time-out. */

@@ -73,8 +73,12 @@ const SHOWN_OF_ANSWER = 200;
 
 /** The first line of the response to a rejected attempt, without markup; undefined if there is none. */
 export function answerText({ error, responseBody }: Pick<Attempt, 'error' | 'responseBody'>) {
-  if (error === null) return undefined;
-  const body = (responseBody ?? '').slice(0, 16_384);
+  return error === null ? undefined : firstLineOf(responseBody ?? '');
+}
+
+/** The first line of a response, without markup; undefined if there is none. */
+export function firstLineOf(whole: string): string | undefined {
+  const body = whole.slice(0, 16_384);
   const text = /^\s*</.test(body)
     ? body.replace(/<(style|script)\b[\s\S]*?<\/\1\s*>/gi, '\n').replace(/<[^>]*>/g, '\n')
     : body;

@@ -249,7 +249,7 @@ const EXIT_CODE_HELP = `
 Exit codes:
   0  ok
   1  a check failed
-  2  wrong usage
+  2  wrong usage, or a check that proved nothing
   3  no server
   4  not found or wrong state
   5  port or data folder in use, or folder not writable

@@ -97,6 +97,10 @@ const report = {
     ),
     'The mistakes behind `fail` and `at-risk` cases. The one with the most cases comes first.',
   ),
+  missing: field(
+    nullableText,
+    'What is missing, if the audit proves nothing or was cut short: the command then exits 2. Null if nothing is.',
+  ),
   orders: field(count, 'Number of orders left in the shop.'),
   notices: field(
     z.array(text),

@@ -71,7 +71,10 @@ const EVENTS = {
   message: { message: field(InboxMessage, 'A verification code.') },
   cardTransaction: { cardTransaction: field(CardTransaction, 'A card transaction.') },
   audit: { audit: field(AuditProgress, 'A step of an audit that the emulator runs.') },
-  notice: { text: field(text, 'A message about the emulator.') },
+  notice: {
+    text: field(text, 'A message about the emulator.'),
+    host: field(z.optional(text), 'The host of a request that the proxy rejected, once for each host.'),
+  },
 } as const;
 
 const one = <Name extends keyof typeof EVENTS>(name: Name) =>

@@ -197,6 +197,14 @@ export const PaymentQuery = query('PaymentFilter', 'Filters payments. All filter
 });
 export type PaymentFilter = z.input<typeof PaymentQuery>;
 
+export const Visit = record('Visit', "A visit of a redirect address, in place of the customer's browser.", {
+  status: field(z.nullable(count), 'Status of the response; null if there was none.'),
+  location: field(nullableText, 'Where the response redirects to, which is not followed; null if nowhere.'),
+  body: field(nullableText, 'The first 64 KiB of the response; null if there was none.'),
+  error: field(nullableText, 'Why there was no response; null if there was one.'),
+});
+export type Visit = z.output<typeof Visit>;
+
 export const SettleInput = request(
   'SettleInput',
   'How to settle a payment.',
@@ -209,6 +217,10 @@ export const SettleInput = request(
     awaitDelivery: field(
       z.optional(yesOrNo),
       'Respond only after the first attempt, even if the receiver is slow.',
+    ),
+    visit: field(
+      z.optional(yesOrNo),
+      "Then send one GET to the redirect address, as the customer's browser would. It may go where IPNs may go.",
     ),
     by: field(
       z.optional(z.enum(['control', 'audit'])),
@@ -225,6 +237,10 @@ export const Settled = record('Settled', 'The result of settling a payment.', {
   redirectUrl: field(
     nullableText,
     'Redirect address, byte for byte as sent to initiate unless mapped; null if there is no redirect.',
+  ),
+  visit: field(
+    z.optional(z.nullable(Visit)),
+    'The visit of the redirect address; null if there is no redirect. Absent unless `visit` was requested.',
   ),
   verdict: field(Verdict, 'The verdict on the payment and its IPNs.'),
 });

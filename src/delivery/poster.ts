@@ -2,7 +2,10 @@ import { readFileSync } from 'node:fs';
 import * as http from 'node:http';
 import { isIP } from 'node:net';
 import type { AttemptFailure, ResponseFlaw } from '../contract/delivery.ts';
+import { describeFailure } from '../contract/describe-delivery.ts';
+import type { Visit } from '../contract/payment.ts';
 import type { AttemptReport } from '../domain/delivery.ts';
+import { VERSION } from '../system/package-info.ts';
 import { performance } from '../system/real-time.ts';
 import { type Egress, EgressError, endpointOf } from './egress.ts';
 import { readLeniently } from './lenient-response.ts';
@@ -10,6 +13,7 @@ import {
   failureOf,
   failureOfStatus,
   type HttpResponse,
+  IDENTITY,
   identityCheck,
   type Outgoing,
   send,
@@ -23,6 +27,9 @@ const KEPT_BODY_BYTES = 64 * 1024;
  */
 const KEPT_BODY_BYTES_LATER = 1024;
 const KEPT_IN_TOTAL_BYTES = 64 * 2 ** 20;
+
+/** One request to a receiver, other than its method and body. */
+type ReceiverRequest = Omit<Outgoing, 'guard'> & Pick<PostRequest, 'name'>;
 
 /** One POST to a receiver. */
 export interface PostRequest extends Pick<Outgoing, 'url' | 'headers'> {
@@ -89,7 +96,7 @@ export class Poster {
       received += chunk.length;
     };
     try {
-      response = await this.#send({ ...request, onBytes });
+      response = await this.#send({ ...request, method: 'POST', onBytes });
       if (response.status === 304) response.flaw = { code: 'not_modified' };
       failure = failureOfStatus(response.status);
     } catch (error) {
@@ -101,12 +108,33 @@ export class Poster {
     return reportOf(request, response, failure, durationMs);
   }
 
-  async #send(request: PostRequest & Pick<Outgoing, 'onBytes'>): Promise<HttpResponse> {
+  /**
+   * Opens an address as a browser would: one GET, whose redirect is not followed. Always resolves, no later than the
+   * timeout.
+   */
+  async visit(url: string, timeoutMs: number, signal: AbortSignal): Promise<Visit> {
+    const headers = [
+      ['User-Agent', `gateway-sim/${VERSION}`],
+      ['Accept', 'text/html,*/*;q=0.8'],
+      IDENTITY,
+      ['X-Gateway-Sim', '1'],
+    ] as const;
+    try {
+      const response = await this.#send({ url, method: 'GET', headers, timeoutMs, signal });
+      const location = response.headers.find(([name]) => name.toLowerCase() === 'location')?.[1] ?? null;
+      return { status: response.status, location, body: response.body.toString('utf8'), error: null };
+    } catch (error) {
+      const why = describeFailure(failureOf(error, url), { url });
+      return { status: null, location: null, body: null, error: why };
+    }
+  }
+
+  async #send(request: ReceiverRequest): Promise<HttpResponse> {
     const url = new URL(request.url);
-    const post = { ...request, method: 'POST', guard: this.#egress, asCurl: true };
+    const outgoing = { ...request, guard: this.#egress, asCurl: true };
     const response = await (url.protocol === 'https:'
-      ? this.#sendSecured(post, url, request.name)
-      : this.#sendBy(this.#agent, post, url));
+      ? this.#sendSecured(outgoing, url, request.name)
+      : this.#sendBy(this.#agent, outgoing, url));
     this.#keptBytes += response.body.length;
     return response;
   }

@@ -99,15 +99,23 @@ function headline(body: string): string | undefined {
   return named ?? titleOf(body) ?? (body.trim().startsWith('{') ? ownWords(body) : undefined);
 }
 
-const POST_ROUTE =
-  'Use a route that accepts POST as ipn_url. If your shop waits for the customer to return instead, visit success_url: pay --approve --visit.';
+/** Some shops have no route for IPNs, and pay on the customer's return (observed: five Laravel shops). */
+const OR_VISIT =
+  'If your shop pays when the customer returns instead, that visit is what it waits for: open success_url, or settle with pay --approve --visit.';
 const NO_CSRF = 'Exempt the route of ipn_url from CSRF protection: the signature protects it.';
 const NO_LOGIN = 'Make the route of ipn_url accessible without a login or a session.';
+
+function withoutPost(status: number): AnswerProblem {
+  return {
+    cause: `The route does not accept POST (${status}).`,
+    fix: `Use a route that accepts POST as ipn_url. ${OR_VISIT}`,
+  };
+}
 
 const wantsToken = (status: number): AnswerProblem => ({
   cause: `The framework expects a CSRF token (${status}), which no gateway sends.`,
   headline: `Your framework expects a CSRF token (${status}).`,
-  fix: NO_CSRF,
+  fix: `${NO_CSRF} ${OR_VISIT}`,
 });
 
 const brokenProxy = (status: number): AnswerProblem => ({
@@ -122,7 +130,7 @@ const BY_STATUS: Readonly<Record<number, AnswerProblem>> = {
     cause: 'The route or the order does not exist (404).',
     fix: 'Check the path of ipn_url, and that the shop knows the identifier.',
   },
-  405: { cause: 'The route does not accept POST (405).', fix: POST_ROUTE },
+  405: withoutPost(405),
   413: {
     cause: 'The body is larger than your receiver accepts (413).',
     fix: 'Raise the body limit: an IPN is about 500 bytes.',
@@ -135,6 +143,7 @@ const BY_STATUS: Readonly<Record<number, AnswerProblem>> = {
     cause: 'Your receiver is rate-limiting requests (429).',
     fix: 'Exempt the route of ipn_url from the rate limit.',
   },
+  501: withoutPost(501),
   502: brokenProxy(502),
   504: brokenProxy(504),
   419: wantsToken(419),
@@ -161,6 +170,8 @@ export function answerProblem({ status, headers, body }: ReceiverAnswer): Answer
       fix: 'Fix the error, and answer 500 when your code fails.',
     };
   }
+  // Express answers 404 to a method without a route.
+  if (status === 404 && /Cannot POST \//.test(body)) return withoutPost(status);
   // Code that checks the signature runs after any login check.
   if (status === 401 && /\b(?:signature|hmac|hash)\b/i.test(body)) return undefined;
   if (status < 500 && /csrf|authenticity.?token/i.test(body)) return wantsToken(status);

@@ -2,10 +2,10 @@ import type { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import * as tls from 'node:tls';
-import { hostName, isLoopback } from '../contract/address.ts';
+import { isLoopback } from '../contract/address.ts';
 import { clearTimeout, setTimeout } from '../system/real-time.ts';
 import type { Dialect } from '../wire/dialect.ts';
-import { endRaw, type Frontend, NO_PROXY, proxied, refuse } from './listener.ts';
+import { endRaw, type Frontend, nameIn, noProxy, proxied, refuse } from './listener.ts';
 
 /** Options of the TLS and proxy front end. */
 export interface EdgeOptions {
@@ -18,6 +18,8 @@ export interface EdgeOptions {
   dialect: Dialect;
   /** Called once, when a client does not trust the certificate. */
   onUntrusted: (why: string) => void;
+  /** Called for each request to the proxy that is rejected. */
+  onRejected: (host: string, why: string) => void;
   /** Time limit for a connection to send its first request, handshake included (real time). */
   requestTimeoutMs?: number;
 }
@@ -87,33 +89,38 @@ export function createEdge(options: EdgeOptions): Frontend {
     return server;
   }
 
-  /** A request to the proxy becomes an ordinary request. A request in a tunnel must be for an alias, too. */
-  function requestProblem(incoming: IncomingMessage): Problem | undefined {
+  /**
+   * A request to the proxy becomes an ordinary request. A request in a tunnel must be for an alias, too.
+   *
+   * @returns `authority`: the host that a client expects behind the proxy, if it uses one
+   */
+  function requestProblem(incoming: IncomingMessage): { problem?: Problem; authority?: string } {
     if (tunneled.has(incoming.socket)) {
       const { host = '' } = incoming.headers;
-      if (!isAlias(host, 443)) return notProxied(host);
+      if (!isAlias(host, 443)) return { problem: notProxied(host), authority: host };
       proxied.add(incoming);
-      return undefined;
+      return {};
     }
     const [, scheme, authority = '', rest = ''] =
       /^(https?):\/\/([^/?#]*)(.*)$/is.exec(incoming.url ?? '') ?? [];
     if (scheme !== undefined && aliases !== null) {
       // Some clients request https URLs from a proxy in plain HTTP, without a tunnel.
-      if (!isAlias(authority, scheme.toLowerCase() === 'https' ? 443 : 80)) return notProxied(authority);
+      const port = scheme.toLowerCase() === 'https' ? 443 : 80;
+      if (!isAlias(authority, port)) return { problem: notProxied(authority), authority };
       incoming.url = rest.startsWith('/') ? rest : `/${rest}`;
       incoming.headers.host = authority;
       proxied.add(incoming);
-      return undefined;
+      return {};
     }
-    if (credentials === null || incoming.socket instanceof tls.TLSSocket) return undefined;
+    if (credentials === null || incoming.socket instanceof tls.TLSSocket) return {};
     const name = scheme === undefined ? undefined : nameIn(authority);
     return name === undefined || isLoopback(name)
-      ? [400, `this port serves HTTPS only: use ${url()}`]
-      : [400, `the proxy is off: start with --proxy --host-alias ${name}`];
+      ? { problem: [400, `this port serves HTTPS only: use ${url()}`] }
+      : { problem: [400, `the proxy is off: start with --proxy --host-alias ${name}`], authority };
   }
 
   function connectProblem(target: string, socket: Duplex): Problem | undefined {
-    if (aliases === null) return [405, NO_PROXY];
+    if (aliases === null) return [405, noProxy(target)];
     if (tunneled.has(socket) || !isAlias(target, 443)) return notProxied(target);
     return credentials ? undefined : [403, `CONNECT ${target} needs HTTPS: start with --tls`];
   }
@@ -132,7 +139,7 @@ export function createEdge(options: EdgeOptions): Frontend {
     const fix = isOther
       ? `If this is the gateway, start with --host-alias ${name}. Otherwise set no_proxy=${name}`
       : `Set no_proxy for the emulator's own address, ${url()}`;
-    const text = `this proxy serves only ${known}, http on port 80 and https on port 443 (got "${authority.slice(0, 80)}"). ${fix}`;
+    const text = `this proxy serves only ${known}, http on port 80 and https on port 443 (got "${authority.replace(/^.*@/, '…@').slice(0, 80)}"). ${fix}`;
     return [403, text];
   }
 
@@ -161,7 +168,10 @@ export function createEdge(options: EdgeOptions): Frontend {
         const { url: target = '' } = incoming;
         forget(remoteEnd(incoming.socket));
         const problem = connectProblem(target, socket);
-        if (problem) return endRaw(socket, ...problem, dialect);
+        if (problem) {
+          options.onRejected(target, problem[1]);
+          return endRaw(socket, ...problem, dialect);
+        }
         socket.write('HTTP/1.1 200 Connection Established\r\nX-Gateway-Sim: 1\r\n\r\n');
         if (head.length) socket.unshift(head);
         if (socket instanceof Socket) begin(socket, () => tunnels?.emit('connection', socket));
@@ -171,9 +181,11 @@ export function createEdge(options: EdgeOptions): Frontend {
 
     admits(incoming, outgoing) {
       forget(remoteEnd(incoming.socket));
-      const problem = requestProblem(incoming);
-      if (problem) refuse(outgoing, ...problem, dialect);
-      return problem === undefined;
+      const { problem, authority } = requestProblem(incoming);
+      if (problem === undefined) return true;
+      if (authority !== undefined) options.onRejected(authority, problem[1]);
+      refuse(outgoing, ...problem, dialect);
+      return false;
     },
 
     close() {
@@ -182,8 +194,5 @@ export function createEdge(options: EdgeOptions): Frontend {
     },
   };
 }
-
-/** The host name before the port; undefined for an IP address or an invalid name. */
-const nameIn = (authority: string) => hostName(authority.replace(/:\d*$/, ''));
 
 const remoteEnd = ({ remoteAddress, remotePort }: Socket) => `${remoteAddress} ${remotePort}`;

@@ -7,6 +7,7 @@ import {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { hostName, isLoopback } from '../contract/address.ts';
 import { GatewayError, hint, option, usage } from '../contract/error.ts';
 import type { ResolvedOptions } from '../options/table.ts';
 import { clearTimeout, setTimeout } from '../system/real-time.ts';
@@ -37,6 +38,8 @@ export interface Frontend {
 interface Surroundings {
   /** Comes before the listener. */
   edge?: Frontend | undefined;
+  /** Called for each request of a client that uses the emulator as its proxy, if it is rejected. */
+  onRejected?: (host: string, why: string) => void;
   /** The paths below which the routes are also served. */
   basePaths?: readonly string[];
 }
@@ -109,7 +112,7 @@ async function drained(server: Server): Promise<void> {
 function serverFor(
   listener: RequestListener,
   dialect: Dialect,
-  { edge, basePaths = [] }: Surroundings,
+  { edge, basePaths = [], onRejected }: Surroundings,
 ): Server {
   const server = createServer(
     // Node rejects a request without Host but sends no body, so the listener does it.
@@ -128,7 +131,11 @@ function serverFor(
     },
   );
   server.on('clientError', (error, socket) => answerMalformed(error, socket, dialect));
-  const connect = edge?.attach(server) ?? ((_, socket) => endRaw(socket, 405, NO_PROXY, dialect));
+  const rejectConnect = ({ url = '' }: IncomingMessage, socket: Duplex) => {
+    endRaw(socket, 405, noProxy(url), dialect);
+    onRejected?.(url, noProxy(url));
+  };
+  const connect = edge?.attach(server) ?? rejectConnect;
   // By default, Node closes the connection on CONNECT and rejects an Expect header without a body.
   server.on('connect', (request, socket, head) => {
     socket.on('error', () => socket.destroy());
@@ -183,7 +190,16 @@ function answerMalformed(error: NodeJS.ErrnoException, socket: Duplex, dialect: 
  * Error responses without the app, in the same format. Each closes its connection.
  */
 
-export const NO_PROXY = 'CONNECT is not supported: the proxy is off';
+/** Why a CONNECT is rejected without --proxy. */
+export function noProxy(target: string): string {
+  const name = nameIn(target);
+  const fix =
+    name && !isLoopback(name) ? `start with --tls --proxy --host-alias ${name}` : 'start with --proxy';
+  return `CONNECT is not supported, because the proxy is off: ${fix}`;
+}
+
+/** The host name before the port; undefined for an IP address or an invalid name. */
+export const nameIn = (authority: string) => hostName(authority.replace(/:\d*$/, ''));
 
 /** Rejects a request. */
 export function refuse(outgoing: ServerResponse, status: number, reason: string, dialect: Dialect): void {

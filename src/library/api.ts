@@ -276,7 +276,8 @@ export interface GatewaySimClient {
    * Attacks a shop's IPN handler and return page as real attackers and gateways do, and reports how the shop reacted.
    * It settles only its own payments.
    *
-   * @throws GatewayError `usage`; `forbidden` for a shop that is not on a loopback or private address
+   * @throws GatewayError `usage`, also if the audit proves nothing: the message says what is missing; `forbidden` for a
+   *   shop that is not on a loopback or private address
    */
   audit(options: AuditOptions): Promise<AuditReport>;
   /** Resets the state to the initial fixtures and faults. Merchants keep their keys, and the clock does not change. */

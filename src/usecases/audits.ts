@@ -117,6 +117,7 @@ function newRun(options: AuditRequest, of: number, startedAt: string): AuditRun 
     cases: [],
     summary: auditSummary([]),
     mistakes: [],
+    missing: null,
     orders: null,
     notices: [],
     error: null,

@@ -10,6 +10,8 @@ import type { Clock } from '../system/clock.ts';
 
 /** Maximum number of items (chosen). */
 const KEPT_ITEMS = 1_000;
+/** Maximum number of hosts whose rejection is reported (chosen). */
+const MAX_HOSTS = 100;
 /** Maximum number of characters in all items (chosen). Each uses one or two bytes of memory. */
 const MAX_CHARACTERS = 8 * 2 ** 20;
 
@@ -48,7 +50,7 @@ type EventContent =
   | { type: 'cardTransaction'; cardTransaction: CardTransaction }
   | { type: 'audit'; audit: AuditProgress }
   /** A change of the emulator itself, such as its clock or its faults. */
-  | { type: 'notice'; text: string };
+  | { type: 'notice'; text: string; host?: string };
 
 export type SimEvent = EventContent & { seq: number; at: string };
 
@@ -57,6 +59,7 @@ export class EventLog {
   readonly #events = new Newest<SimEvent>();
   readonly #requests = new Newest<RecordedRequest>();
   readonly #listeners = new Set<(event: SimEvent) => void>();
+  readonly #rejectedHosts = new Set<string>();
   readonly #clock: Clock;
   #seq = 0;
   #requestId = 0;
@@ -119,6 +122,13 @@ export class EventLog {
 
   notice(text: string): void {
     this.#emit({ type: 'notice', text });
+  }
+
+  /** Reports, once for each host, why a request that a client sent to the emulator as its proxy was rejected. */
+  rejectedHost(host: string, why: string): void {
+    if (this.#rejectedHosts.has(host) || this.#rejectedHosts.size >= MAX_HOSTS) return;
+    this.#rejectedHosts.add(host);
+    this.#emit({ type: 'notice', text: why, host });
   }
 
   /** Reports a step of an audit. */

@@ -1,3 +1,4 @@
+import type { Visit } from '../contract/payment.ts';
 import type { Courier } from '../delivery/courier.ts';
 import type { Preparation } from '../domain/bootstrap.ts';
 import type { Faults } from '../domain/faults.ts';
@@ -21,6 +22,8 @@ export interface UseCaseParts {
   /** Never seeded, because it generates keys. */
   random: RandomBytes;
   events: EventLog;
+  /** Opens an address in place of the customer's browser, where the egress rules allow it. */
+  visit: (url: string) => Promise<Visit>;
   faults: Faults;
   /** The state that this server started with. */
   initial: () => Promise<Snapshot>;

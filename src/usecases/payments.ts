@@ -1,5 +1,6 @@
+import { hidePasswords } from '../contract/credentials.ts';
 import { GatewayError } from '../contract/error.ts';
-import type { PaymentEvent, PaymentStep, TimelineEntry } from '../contract/payment.ts';
+import type { PaymentEvent, PaymentStep, TimelineEntry, Visit } from '../contract/payment.ts';
 import { REDIRECT_WAIT_MS } from '../contract/time.ts';
 import type { DeliveryOrder, Mode } from '../contract/vocabulary.ts';
 import type { ReadonlyCollection } from '../domain/collection.ts';
@@ -28,6 +29,8 @@ export interface SettleCommand extends Omit<SettleRequest, 'delivery'> {
   delivery?: DeliveryOrder | undefined;
   /** Whether to wait until the first attempt ends or times out, whatever the delivery order. */
   awaitDelivery?: boolean | undefined;
+  /** Whether to open the redirect address afterwards, in place of the customer's browser. */
+  visit?: boolean | undefined;
   requestId?: number | undefined;
 }
 
@@ -37,6 +40,8 @@ export interface Settled {
   /** The last delivery that was created, after the wait; null if there is none. */
   delivery: Delivery | null;
   redirectUrl: string | null;
+  /** Null if there is no redirect; absent unless requested. */
+  visit?: Visit | null;
 }
 
 export type Payments = ReturnType<typeof paymentUseCases>;
@@ -45,6 +50,19 @@ export function paymentUseCases(parts: UseCaseParts) {
   const { store, settings, context, events } = parts;
   const timelineOf = (payment: Payment): TimelineEntry[] =>
     timeline(payment, store.state, (stored) => events.requestIdOf(stored));
+  /** Records an event in a payment's history. */
+  async function note(
+    payment: Payment,
+    event: PaymentEvent['event'],
+    value: string | null,
+    requestId?: number,
+  ): Promise<void> {
+    const current = store.state.payments.get(payment.id);
+    // A reset may have removed the payment. It must not reappear.
+    const noted = current && withEvent(current, context(requestId), event, value);
+    if (noted && noted !== current)
+      await store.commit(() => ({ change: { payments: [noted] }, result: null }));
+  }
   return {
     get all(): ReadonlyCollection<Payment> {
       return store.state.payments;
@@ -90,25 +108,22 @@ export function paymentUseCases(parts: UseCaseParts) {
 
     /** The only way to settle a payment. @throws GatewayError `not_found`, or `wrong_state` if it is already settled */
     async settle(reference: string, command: SettleCommand): Promise<Settled> {
-      const delivery = command.delivery ?? settings.delivery;
+      const { delivery = settings.delivery, visit, awaitDelivery, requestId, ...request } = command;
       const settlement = await store.commit((state) =>
-        settle(state, requirePayment(state, reference), { ...command, delivery }, context(command.requestId)),
+        settle(state, requirePayment(state, reference), { ...request, delivery }, context(requestId)),
       );
-      return afterSettling(parts, settlement, delivery, command.awaitDelivery);
+      const settled = await afterSettling(parts, settlement, delivery, awaitDelivery);
+      if (!visit) return settled;
+      const { payment, redirectUrl } = settled;
+      if (redirectUrl === null) return { ...settled, visit: null };
+      const visited = await parts.visit(redirectUrl);
+      if (visited.status !== null) await note(payment, 'redirected', redirectUrl);
+      const result = visited.status ?? visited.error;
+      events.notice(`GET ${hidePasswords(redirectUrl)}  ${result}  ${payment.identifier}  (visit)`);
+      return { ...settled, visit: visited };
     },
 
-    async note(
-      payment: Payment,
-      event: PaymentEvent['event'],
-      value: string | null,
-      requestId?: number,
-    ): Promise<void> {
-      const current = store.state.payments.get(payment.id);
-      // A reset may have removed the payment. It must not reappear.
-      const noted = current && withEvent(current, context(requestId), event, value);
-      if (noted && noted !== current)
-        await store.commit(() => ({ change: { payments: [noted] }, result: null }));
-    },
+    note,
 
     /**
      * The redirect of a payment that settled automatically, once its IPN has had its attempt; null if the browser stays on

@@ -340,6 +340,47 @@ function verdictOnGenuine(
   signer: Signer,
   dialect: VerdictParts['dialect'],
 ): FullVerdict {
+  const verdict = verdictOnAnswer(attempt, signer, dialect, state);
+  return attempt.requestBody.startsWith('{') && mayReadForms(attempt, verdict)
+    ? rejectedJson(attempt, verdict)
+    : verdict;
+}
+
+/** Statuses whose cause is the address, and not the body. */
+const NOT_THE_BODY: ReadonlySet<number> = new Set([404, 405, 419, 429, 502, 503, 504]);
+
+/** Whether a receiver that found no fields in JSON could have answered like this. */
+function mayReadForms(
+  { responseStatus: status, flaw }: KnownAttempt,
+  { tone, code, signed }: FullVerdict,
+): boolean {
+  if (status === null || tone === 'good' || NOT_THE_BODY.has(status)) return false;
+  if ((status >= 300 && status < 400) || (tone === 'warning' && flaw)) return false;
+  // A signature over the right values shows that it read them.
+  const isRead = code !== null && (signed === null || signed.found.includes(signed.identifier));
+  return !isRead;
+}
+
+function rejectedJson({ responseStatus: status }: KnownAttempt, verdict: FullVerdict): FullVerdict {
+  const { cause, fix } = verdict;
+  const other = fix === null || status === 415 ? '' : ` If it reads JSON: ${fix}`;
+  return {
+    ...verdict,
+    cause: `${cause} The IPN was sent as JSON, and real IPNs are forms: a handler that reads forms finds no fields in it.`,
+    fix: `If your handler reads forms, start without --ipn-format json.${other}`,
+    headline: 'Your receiver did not accept an IPN as JSON.',
+    where: 'emulator',
+    // A copy would be JSON, too.
+    action: null,
+  };
+}
+
+function verdictOnAnswer(
+  attempt: KnownAttempt,
+  signer: Signer,
+  dialect: VerdictParts['dialect'],
+  state: Delivery['state'],
+): FullVerdict {
   const { responseStatus: status, responseHeaders: headers, responseBody } = attempt;
   const error = errorOf(attempt);
   const body = readPart(responseBody);

@@ -185,6 +185,15 @@ describe('an audit that cannot prove anything', () => {
     expect(cases[0]?.why).toContain(why);
   });
 
+  it('rejects in a test, which would count no failures', async () => {
+    const { sim, shop } = await prepareAudit();
+    const probing = { probe: shop.probe, paidWhen: '.paid=yes', only: ['A'] };
+    await expect(sim.audit({ ipnUrl: shop.ipnUrl, order: shop.place, ...probing })).rejects.toMatchObject({
+      code: 'usage',
+      message: expect.stringMatching(/^nothing is proven: a correct IPN changed the order .*\.paid=yes/),
+    });
+  });
+
   it('is unproven if the emulator settles payments automatically', async () => {
     const { audit } = await prepareAudit({
       initiate: (fields) => ({ ...fields, customer_email: 'approve@gateway-sim.test' }),

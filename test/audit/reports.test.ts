@@ -27,6 +27,7 @@ const REPORT = {
   cases: CASES,
   summary: auditSummary(CASES),
   mistakes: auditMistakes(CASES),
+  missing: null,
   orders: 2,
   notices: ['a <notice>'],
 };

@@ -192,7 +192,7 @@ describe.concurrent('a harmless effect', () => {
       'note',
       'note',
     ]);
-    expect(auditHeadline(report.cases)).toMatch(/^No attack worked/);
+    expect(auditHeadline(report)).toMatch(/^No attack worked/);
   });
 
   it('passes if a copy with another charge changes no charge', async () => {
@@ -228,6 +228,63 @@ describe('every case', () => {
   });
 });
 
+describe.concurrent('an answered IPN that leaves its order unpaid', () => {
+  const only = ['signature-missing'];
+
+  it.each([
+    ['an address without a page', { probeUrl: '/nowhere/{identifier}' }, /^the probe answered 405, even/],
+    [
+      'the address of another order',
+      { probeUrl: '/orders/x{identifier}' },
+      /^the probe does not know the order, .*unknown/,
+    ],
+    [
+      'a path that the probe does not return',
+      { paidWhen: '.state=paid' },
+      /needs \.state, and the probe's output has .*status/,
+    ],
+    [
+      'text instead of JSON',
+      { probe: () => 'order 1: paid' },
+      /needs \.status, and the probe's output is not a JSON/,
+    ],
+    [
+      'a number instead of a word',
+      { paidWhen: '.credited=yes' },
+      /credited from 0 to 1.*\.credited=yes still does not match$/,
+    ],
+    [
+      'another word for paid',
+      { paidWhen: '.status=PAID' },
+      /status from "pending" to "paid".*\.status=PAID still does not match$/,
+    ],
+    [
+      'a pattern that never matches',
+      { paidWhen: '/Paid/' },
+      /status from "pending" to "paid".*\/Paid\/ still does not match$/,
+    ],
+  ] as const)('proves nothing because of %s', async (_, given, why) => {
+    const { report, verdict } = await audited({}, ({ url, probe }) => {
+      const { probeUrl, ...more } = { probeUrl: undefined, probe, ...given };
+      return probeUrl === undefined
+        ? { ...more, only }
+        : { probe: undefined, probeUrl: url + probeUrl, paidWhen: '/paid/', orderAmount: undefined, only };
+    });
+    expect(report.cases.map(({ verdict }) => verdict)).toEqual(['unproven', 'unproven']);
+    expect(verdict('control')?.why).toMatch(why);
+    expect(report.missing).toBe(`nothing is proven: ${verdict('control')?.why}`);
+  });
+
+  it.each([
+    ['ignores it', () => {}],
+    ['counts it', (order: Order) => void order.credited++],
+    ['stores a failure', (order: Order) => void Object.assign(order, { status: 'failed' })],
+  ])('is a failure of a handler that %s', async (_, pay) => {
+    const { report, verdict } = await audited({ pay }, { only });
+    expect([verdict('control')?.verdict, report.missing]).toEqual(['fail', null]);
+  });
+});
+
 describe.concurrent('a report', () => {
   it('states the value of unpaid goods, and groups cases by mistake', async () => {
     const { report } = await audited(UNSIGNED, { only: ['A', 'I', 'secret-empty', 'failed-unsigned-paid'] });
@@ -242,7 +299,7 @@ describe.concurrent('a report', () => {
       expect.arrayContaining(['signature-garbage', 'origin-spoofed', 'secret-empty']),
     );
     expect(report.cases.find(({ name }) => name === 'signature-garbage')?.fix).toBe(first?.fix);
-    expect(auditHeadline(report.cases)).toMatch(
+    expect(auditHeadline(report)).toMatch(
       /^Not safe: \d+\.\d0 USD of goods were released unpaid in \d ways? \(\d+ of \d+ attacks, \d mistakes?\)\.$/,
     );
   });

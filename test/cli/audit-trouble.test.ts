@@ -26,7 +26,7 @@ describe('a problem during an audit', () => {
     const args = [...CONTROL, '--timeout', '1s', '--json'];
     const { code, stdout, stderr } = await audit(args, [...others, flag, command]);
     const { cases } = JSON.parse(stdout) as AuditReport;
-    expect([code, stderr]).toEqual([1, expect.stringContaining('the audit could not run')]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('gateway-sim: nothing is proven: ')]);
     expect(cases).toMatchObject([{ verdict: 'unproven', why: expect.stringMatching(why) }]);
   });
 

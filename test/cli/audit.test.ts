@@ -57,11 +57,12 @@ describe('audit', () => {
   });
 
   it('exits 0 for unproven, and 1 with --fail-on', async () => {
-    const { shop, options } = await startAudited();
-    const without = ['audit', shop.ipnUrl, '--order-url', `${shop.url}/order`, ...ONE];
-    expect((await run(without, options)).code).toBe(0);
-    const failing = [...without, '--fail-on', 'at-risk', '--fail-on', 'unproven'];
-    expect((await run(failing, options)).code).toBe(1);
+    const { audit } = await startAudited({
+      initiate: (fields) => ({ ...fields, success_url: 'http://127.0.0.1:9/' }),
+    });
+    const only = ['--only', 'return-get', '--only', 'signature-missing'];
+    expect((await audit(only)).code).toBe(0);
+    expect((await audit([...only, '--fail-on', 'at-risk', '--fail-on', 'unproven'])).code).toBe(1);
   });
 
   it.each([
@@ -141,7 +142,7 @@ describe('audit', () => {
     const env = { GATEWAY_SIM_PORT: String(await freePort()), GATEWAY_SIM_SECRET_KEY: SECRET };
     const invented = await run(['audit', shop.ipnUrl, ...ONE], { cwd: elsewhere, env });
     expect([invented.code, invented.stderr]).toEqual([
-      0,
+      2,
       expect.stringContaining('the audit starts its own'),
     ]);
     // The shop gets its address from variables.
@@ -155,5 +156,110 @@ describe('audit', () => {
     const { cases } = JSON.parse(own.stdout) as AuditReport;
     // The shop does not know that order.
     expect(cases[0]).toMatchObject({ verdict: 'fail', observed: expect.stringContaining('400') });
+  });
+});
+
+describe('an audit that proves nothing', () => {
+  /** Its exit code, and the first line that it prints. */
+  const outcome = async (ended: ReturnType<typeof run>) => {
+    const { code, stdout } = await ended;
+    return [code, stdout.split('\n', 1)[0]];
+  };
+
+  it.each([
+    ['order command `exit 7` exited with code 7', '--order-cmd', 'exit 7'],
+    ['initiated no payment within 1 s', '--order-cmd', 'true'],
+    ['probe command `exit 7 # {identifier}` exited with code 7', '--probe-cmd', 'exit 7 # {identifier}'],
+    ['probe reports the order as paid before anything was sent', '--paid-when', '/./'],
+  ])('exits 2, and its first line says: %s', async (why, flag, value) => {
+    const { shop, options, byUrl, paidWhen } = await startAudited();
+    const kept = [byUrl.slice(0, 2), byUrl.slice(2), paidWhen].filter(
+      ([name = '']) => name.slice(0, 6) !== flag.slice(0, 6),
+    );
+    const args = [...kept.flat(), flag, value, ...ONE, '--timeout', '1s'];
+    const { code, stdout, stderr } = await run(['audit', shop.ipnUrl, ...args], options);
+    expect([code, stdout.split('\n', 1)]).toEqual([2, [expect.stringContaining(why)]]);
+    expect(stdout).toMatch(/^Nothing is proven: /);
+    expect(stderr).toContain('gateway-sim: nothing is proven: ');
+  });
+
+  it('because there is no probe or no order exits 2, and says so', async () => {
+    const { shop, options, byUrl, paidWhen } = await startAudited();
+    const withoutProbe = run(['audit', shop.ipnUrl, ...byUrl.slice(0, 2), ...ONE], options);
+    expect(await outcome(withoutProbe)).toEqual([
+      2,
+      expect.stringMatching(/^Nothing is proven: no probe shows/),
+    ]);
+    const madeUp = run(['audit', shop.ipnUrl, ...byUrl.slice(2), ...paidWhen, ...ONE], options);
+    expect(await outcome(madeUp)).toEqual([
+      2,
+      expect.stringMatching(/^Nothing is proven: the order is made up/),
+    ]);
+  });
+
+  it('because no attack could be judged exits 2, and says why', async () => {
+    const { audit } = await startAudited();
+    expect(await outcome(audit(['--only', 'confirm-get']))).toEqual([
+      2,
+      expect.stringMatching(
+        /^Nothing is proven, except that the shop accepts a correct IPN: .*--confirm-url/,
+      ),
+    ]);
+  });
+
+  it('because its handler ignores a correct IPN exits 1', async () => {
+    const ignoring = await startAudited({ pay: () => {} });
+    expect(await outcome(ignoring.audit(ONE))).toEqual([
+      1,
+      'Nothing is proven: the shop does not accept a correct IPN.',
+    ]);
+  });
+
+  it('because the shop crashed exits 2, names the cause and fails in JUnit', async () => {
+    const { shop, audit } = await startAudited({
+      refuse: (response) => {
+        response.destroy();
+        void shop[Symbol.asyncDispose]();
+      },
+    });
+    const { code, stdout } = await audit(['--only', 'A', '--only', 'B']);
+    expect([code, stdout.split('\n', 1)]).toEqual([
+      2,
+      [
+        expect.stringMatching(
+          /^The audit was cut short, because the shop crashed: \d+ of \d+ cases prove nothing\. Not safe: /,
+        ),
+      ],
+    ]);
+    expect(stdout).toContain('handler-breaks');
+  });
+
+  it('because the emulator stopped exits 2, and says so', async () => {
+    const { sim, shop, options, byUrl, paidWhen } = await startAudited();
+    let orders = 0;
+    const { place } = shop;
+    shop.place = async () => {
+      if (++orders === 3) await sim.server.stop();
+      else await place();
+    };
+    const ended = run(
+      ['audit', shop.ipnUrl, ...byUrl, ...paidWhen, '--only', 'B', '--timeout', '1s'],
+      options,
+    );
+    expect(await outcome(ended)).toEqual([
+      2,
+      expect.stringMatching(/^The audit was cut short, because the emulator stopped/),
+    ]);
+  });
+
+  it('is a failure in JUnit, and is reported in JSON', async () => {
+    const { shop, options, byUrl } = await startAudited();
+    const without = ['audit', shop.ipnUrl, ...byUrl.slice(0, 2), ...ONE];
+    const { stdout } = await run([...without, '--json', '--junit', 'report.xml'], options);
+    const missing = expect.stringMatching(/^nothing is proven: no probe shows/);
+    expect(JSON.parse(stdout)).toMatchObject({ missing, summary: { pass: 0, fail: 0, unproven: 2 } });
+    const xml = await readFile(join(options.cwd, 'report.xml'), 'utf8');
+    expect(xml).toContain('<testsuites tests="2" failures="1" skipped="1">');
+    expect(xml).toContain('<failure type="unproven" message="nothing is proven: no probe shows');
   });
 });

@@ -122,6 +122,38 @@ describe('exec', () => {
     expect(await readFile(join(cwd, 'answer'), 'utf8')).toBe('1415');
   });
 
+  it('reports why the proxy rejected a host, which clients do not', async () => {
+    const flags = ['--tls', '--proxy', '--host-alias', 'pay.example.com'];
+    const ask = `const { hostname: host, port } = new URL(process.env.https_proxy);
+      const connect = (path) => require('node:http').request({ host, port, method: 'CONNECT', path })
+        .on('connect', ({ statusCode }, socket) => { socket.destroy(); process.exitCode = statusCode === 403 ? 7 : 1; }).end();
+      connect('other.example:443');
+      connect('other.example:443');`;
+    const { code, stderr } = await run(['exec', ...flags, ...node(ask)], { cwd: await temporaryFolder() });
+    expect(code).toBe(7);
+    const told = stderr.match(/^gateway-sim: this proxy serves only .*$/gm);
+    expect(told).toEqual([expect.stringContaining('start with --host-alias other.example')]);
+  });
+
+  const ALIAS = ['--host-alias', 'pay.example.com'];
+  it.each([
+    ['warns if', [...ALIAS], sh('true'), '--tls --proxy'],
+    ['warns, with --tls, if', ['--tls', ...ALIAS], sh('true'), ': add --proxy'],
+    ['is quiet with --proxy if', ['--proxy', ...ALIAS], sh('true'), undefined],
+    [
+      'is quiet with alias-hosts if',
+      [...ALIAS],
+      [...sh('true'), '--import', 'gateway-sim/alias-hosts'],
+      undefined,
+    ],
+    ['is quiet without an alias if', [], sh('true'), undefined],
+  ])('%s nothing redirects the program to the emulator: %j', async (_, flags, command, fix) => {
+    const { stderr } = await run(['exec', ...flags, ...command], { cwd: await temporaryFolder() });
+    const warning =
+      /nothing redirects the command's requests to pay\.example\.com, which would reach the real gateway.*/;
+    expect(warning.exec(stderr)?.[0]).toEqual(fix && expect.stringContaining(fix));
+  });
+
   it.each([
     ['its own exit code', ['sh', '-c', 'exit 7'], 7, ''],
     ['128 and the signal that ended it', ['sh', '-c', 'kill -KILL $$'], 137, ''],

@@ -4,6 +4,7 @@ import { launch, run, runJson, startHere, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { enter, ORDER } from '../helpers/sim.ts';
+import { tunnel } from '../helpers/tunnel.ts';
 
 describe('inbox and logs', () => {
   it('show the code of a live checkout and its events, without secrets', async () => {
@@ -31,6 +32,19 @@ describe('inbox and logs', () => {
     expect(stdout).toContain('public_key is required');
     expect(stdout).toContain('and 6 more');
     expect(stdout).toContain('looks like JSON');
+  });
+
+  it('show which flag lets the proxy serve a host that it rejected, as start does', async () => {
+    const cwd = await temporaryFolder();
+    const flags = ['start', '--port', '0', '--proxy', '--host-alias', 'pay.example.com'];
+    const server = launch(flags, { cwd });
+    await server.until((stdout) => stdout.includes('Ctrl-C'));
+    const port = Number(/Base URL +http:\/\/127\.0\.0\.1:(\d+)/.exec(server.stdout())?.[1]);
+    expect((await tunnel(port, 'other.example:443')).status).toBe(403);
+    const line =
+      /^[\d:]{8} +! +this proxy serves only .* start with --host-alias other\.example\. Otherwise/m;
+    await server.until((stdout) => line.test(stdout));
+    expect((await run(['logs'], { cwd })).stdout).toMatch(line);
   });
 
   it('name every option that would accept a rejected initiate request, after the current options', async () => {

@@ -91,6 +91,52 @@ describe('pay', () => {
     expect(await run(['pay', ...args], { cwd })).toMatchObject({ code: 2 });
   });
 
+  it('--visit opens the redirect address, for a shop that pays when the customer returns', async () => {
+    const receiver = await startReceiver(({ method }) =>
+      method === 'GET'
+        ? { status: 302, headers: { Location: '/orders/1' }, body: '<h1>Thank you</h1>' }
+        : { status: 405 },
+    );
+    const { cwd, create } = await start();
+    const urls = ['--ipn-url', `${receiver.url}/ipn`, '--success-url', `${receiver.url}/paid?order=1`];
+    await create('order-1', ...urls);
+    const { code, stdout } = await run(['pay', '--approve', '--visit'], { cwd });
+    expect(code).toBe(0);
+    expect(stdout).toContain('Visit     answered 302, redirects to /orders/1, “Thank you”\n');
+    expect(stdout).toMatch(
+      /Verdict {3}The route does not accept POST \(405\)\.[\s\S]*If your shop pays when the customer returns/,
+    );
+    const [, visit, ...more] = receiver.requests;
+    expect([visit?.method, visit?.url, visit?.body, more]).toEqual(['GET', '/paid?order=1', '', []]);
+    expect((await run(['logs'], { cwd })).stdout).toContain(
+      `GET ${receiver.url}/paid?order=1  302  order-1  (visit)`,
+    );
+    expect((await run(['payments', 'show', 'order-1'], { cwd })).stdout).toMatch(/ redirected +http/);
+    await create('order-2', ...urls);
+    const { body } = await runJson<Settled>(['pay', '--cancel', '--delivery', 'redirect-only'], { cwd });
+    expect(body).not.toHaveProperty('visit');
+  });
+
+  it('--visit obeys the egress rules, and opens nothing without a redirect', async () => {
+    const { cwd, create } = await start();
+    await create('public', '--success-url', 'http://203.0.113.9/paid');
+    const refused = await runJson<Settled>(['pay', '--approve', '--visit', '--delivery', 'redirect-only'], {
+      cwd,
+    });
+    expect(refused).toMatchObject({
+      code: 0,
+      body: {
+        visit: { status: null, body: null, error: expect.stringContaining('--allow-ipn-host 203.0.113.9') },
+      },
+    });
+    await create('staying', '--success-url', 'http://127.0.0.1:9/paid');
+    const { code, stdout } = await run(['pay', '--approve', '--visit', '--delivery', 'ipn-only'], { cwd });
+    expect([code, stdout]).toEqual([
+      0,
+      expect.stringContaining('Visit     none: there is no redirect address\n'),
+    ]);
+  });
+
   it('reports how long it waits for a hanging receiver, as does the log', async () => {
     const receiver = await startReceiver(['hang']);
     const { cwd, create } = await start({ ipnTimeout: '12s' });

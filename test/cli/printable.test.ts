@@ -63,7 +63,7 @@ it('an audit report has no colours or lines from a shop', () => {
   const summary = auditSummary(cases);
   const mistakes = auditMistakes(cases);
   const shown = printable(
-    auditText({ cases, summary, mistakes, orders: 0, notices: [] }, new Chalk({ level: 0 })),
+    auditText({ cases, summary, mistakes, missing: forged, orders: 0, notices: [] }, new Chalk({ level: 0 })),
   );
   expect(shown).toContain('x\\u001b[32mpass');
   expect(shown).not.toContain('\u001b');

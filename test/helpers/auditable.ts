@@ -2,6 +2,8 @@ import { onTestFinished } from 'vitest';
 import type { AuditOptions } from '../../src/contract/audit-options.ts';
 import type { AuditReport } from '../../src/contract/audit-report.ts';
 import { type GatewaySim, startGatewaySim } from '../../src/index.ts';
+import { auditReport } from '../../src/library/client.ts';
+import { controlServer } from '../../src/library/control-client.ts';
 import type { StartOptions } from '../../src/options/table.ts';
 import { usePublicKey } from '../merchants/mutants.ts';
 import { type Handler, SECRET, type Shop, startShop } from '../merchants/node-shop.ts';
@@ -39,6 +41,9 @@ export async function startAuditable(
   return { sim, shop, asked };
 }
 
+const serverOf = ({ url, controlToken }: GatewaySim) =>
+  controlServer({ url, ...(controlToken !== null && { controlToken }) });
+
 /** The report on a shop with this handler, and the shop. Several can run at the same time. */
 export async function auditOf(
   changed: Partial<Handler>,
@@ -49,7 +54,8 @@ export async function auditOf(
   await using shop = await startShop(sim, changed);
   const probing = { probe: shop.probe, paidWhen: '.status=paid', orderAmount: '.total' };
   const more = typeof options === 'function' ? options(shop, sim) : options;
-  const report = await sim.audit({ ipnUrl: shop.ipnUrl, order: shop.place, ...probing, ...more });
+  const all = { ipnUrl: shop.ipnUrl, order: shop.place, ...probing, ...more };
+  const report = await auditReport(sim, serverOf(sim), all);
   return { ...report, shop, sim };
 }
 
@@ -60,7 +66,7 @@ export async function prepareAudit(changed: Partial<Handler> = {}) {
   onTestFinished(() => shop[Symbol.asyncDispose]());
   const probing = { probe: shop.probe, paidWhen: '.status=paid', orderAmount: '.total' };
   const audit = (options: Partial<AuditOptions> = {}) =>
-    sim.audit({ ipnUrl: shop.ipnUrl, order: shop.place, ...probing, ...options });
+    auditReport(sim, serverOf(sim), { ipnUrl: shop.ipnUrl, order: shop.place, ...probing, ...options });
   return { sim, shop, audit };
 }
 

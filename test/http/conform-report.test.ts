@@ -116,7 +116,8 @@ describe('invisible and bidirectional characters', () => {
   const shown = 'order-\\u202e1\\u202c\\u2066\\u200b\\u00ad\\u{e0041}\\u0007\\u2028\ufffd';
 
   it('are escaped in the HTML report of an audit', () => {
-    const report = { cases: [], summary: auditSummary([]), mistakes: [], orders: 0, notices: [hostile] };
+    const nothing = { cases: [], summary: auditSummary([]), mistakes: [], missing: null, orders: 0 };
+    const report = { ...nothing, notices: [hostile] };
     const page = htmlReport(report, `http://127.0.0.1/${hostile}`);
     expect(page.split(shown)).toHaveLength(4);
     for (const character of '\u202e\u202c\u2066\u200b\u00ad\u{e0041}\u0007\u2028')

@@ -2,6 +2,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { dirname } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { SimEvent } from '../../src/contract/event.ts';
 import { createEdge, type EdgeOptions } from '../../src/http/edge.ts';
 import { listen } from '../../src/http/listener.ts';
 import { readJson, request } from '../../src/library/control-client.ts';
@@ -144,6 +145,37 @@ describe('the proxy', () => {
     }
   });
 
+  it('reports once for each host why it rejected a request, and which flag to set', async () => {
+    const sim = await startSecure(PROXY);
+    const notices: (SimEvent & { type: 'notice' })[] = [];
+    sim.server.onEvent((event) => event.type === 'notice' && notices.push(event));
+    const other = getting('http://other.example/x', 'other.example');
+    for (const _ of [1, 2]) await rawExchange(sim.port, other);
+    await tunnel(sim.port, 'other.example:443');
+    await rawExchange(sim.port, getting('http://me:hidden@third.example/', 'third.example'));
+    await inTunnel(sim.port, ALIAS, sim.ca, getting('/', 'fourth.example'));
+    const why = (host: string) =>
+      expect.stringContaining(`start with --host-alias ${host}. Otherwise set no_proxy`);
+    expect(notices).toMatchObject([
+      { host: 'other.example', text: why('other.example') },
+      { host: 'third.example', text: expect.stringContaining('…@third.example') },
+      { host: 'fourth.example', text: why('fourth.example') },
+    ]);
+  });
+
+  it.each([
+    ['without --tls', PROXY, 'needs HTTPS: start with --tls'],
+    ['without --proxy', { tls: true }, `start with --tls --proxy --host-alias ${ALIAS}`],
+    ['without either', {}, `start with --tls --proxy --host-alias ${ALIAS}`],
+  ])('reports a CONNECT %s', async (_, options, flags) => {
+    const { server } = await startSim(options);
+    const texts: string[] = [];
+    server.onEvent((event) => event.type === 'notice' && texts.push(event.text));
+    const { status, socket } = await tunnel(server.port, `${ALIAS}:443`);
+    socket.destroy();
+    expect([status, texts]).toEqual([expect.any(Number), [expect.stringContaining(flags)]]);
+  });
+
   it('never shows the proxy password of a client', async () => {
     const { server, publicKey, control } = await startSim(PROXY);
     const given = posting(`http://${ALIAS}${INITIATE}`, ALIAS, form(publicKey)).replace(
@@ -235,7 +267,7 @@ describe('a connection without a request', () => {
 
   async function edge(requestTimeoutMs = 600_000, credentials: EdgeOptions['credentials'] = { cert, key }) {
     const options = { credentials, aliases: [ALIAS], url: () => 'https://x', dialect, requestTimeoutMs };
-    const made = createEdge({ ...options, onUntrusted: () => {} });
+    const made = createEdge({ ...options, onUntrusted: () => {}, onRejected: () => {} });
     const load = async () => (_: unknown, outgoing: { end: (text: string) => void }) => outgoing.end('hello');
     const listening = await listen({ host: '127.0.0.1', port: 0 }, load, dialect, { edge: made });
     onTestFinished(listening.close);

@@ -129,7 +129,7 @@ async function usePayments({ initiate, call }: Run): Promise<void> {
   await initiate('live', { identifier: 'unheard', ipn_url: 'http://203.0.113.9/ipn' });
   await call('POST /_sim/payments/{ref}/settle', {
     params: { ref: 'unheard' },
-    json: { outcome: 'approve', awaitDelivery: true },
+    json: { outcome: 'approve', awaitDelivery: true, visit: true },
   });
   await initiate('live', { identifier: 'unseen' });
   const quiet = { outcome: 'fail', delivery: 'redirect-only' };

@@ -78,6 +78,8 @@ describe('a genuine IPN', () => {
     [403, 'CSRF verification failed', /CSRF/],
     [404, '', /does not exist \(404\)/],
     [405, '', /does not accept POST/],
+    [404, '<pre>Cannot POST /ipn</pre>', /does not accept POST \(404\)/],
+    [501, "<p>Unsupported method ('POST').", /does not accept POST \(501\)/],
     [419, '', /CSRF/],
     [500, '<html><title>TypeError: x is undefined</title>', /x is undefined/],
     [500, 'Traceback (most recent call last):\n  File "a.py"\nKeyError: \'amount\'', /KeyError: 'amount'/],
@@ -266,6 +268,61 @@ describe('a genuine IPN', () => {
     });
     expect(found()).toMatchObject({ cause: expect.stringMatching(cause), signed: null });
   });
+
+  it.each([
+    [405, ''],
+    [404, 'Cannot POST /ipn'],
+    [419, ''],
+    [501, ''],
+  ])('names the visit that the shop may wait for if it takes no POST: %i %s', async (status, body) => {
+    const { found } = await settledWith([{ status, body }]);
+    expect(found().fix).toContain('open success_url, or settle with pay --approve --visit.');
+  });
+
+  it.each([
+    [400, 'missing fields', ''],
+    [401, 'Invalid signature', ''],
+    [415, '', ''],
+    [500, 'TypeError: Cannot read properties of undefined', ''],
+    [200, '{"ok":false}', ''],
+    [400, `expected ${signatureOf('').toUpperCase()}`, 'a signature over nothing'],
+  ])(
+    'as JSON that a handler of forms rejects with %i “%s” %s names the body as the cause',
+    async (status, body) => {
+      const json = await settledWith([{ status, body }], { options: { ipnFormat: 'json' } });
+      expect(json.found()).toMatchObject({
+        tone: 'bad',
+        cause: expect.stringContaining('The IPN was sent as JSON, and real IPNs are forms'),
+        fix: expect.stringMatching(/^If your handler reads forms, start without --ipn-format json\./),
+        where: 'emulator',
+        action: null,
+      });
+      const form = await settledWith([{ status, body }]);
+      expect(form.found().cause).not.toContain('JSON,');
+    },
+  );
+
+  it.each([
+    [404, () => ''],
+    [405, () => ''],
+    [302, () => ''],
+    [200, () => 'OK'],
+    [
+      400,
+      ({ identifier, amount }: Record<'identifier' | 'amount', string>) =>
+        `computed ${signatureOf(identifier + amount)}`,
+    ],
+  ] as const)(
+    'as JSON that was rejected for another reason does not blame the body: %i',
+    async (status, bodyFor) => {
+      const script: Script = ({ body }) => {
+        const { data, identifier } = JSON.parse(body);
+        return { status, body: bodyFor({ identifier, amount: data.amount }) };
+      };
+      const { found } = await settledWith(script, { options: { ipnFormat: 'json' } });
+      expect(found().cause).not.toContain('as JSON');
+    },
+  );
 
   it('as JSON gets code for JSON in every language, even if the response contains base64', async () => {
     const { found } = await settledWith(

@@ -36,6 +36,7 @@ const reportOf = (cases: AuditedCase[]): AuditReport => ({
     cases,
     summary: auditSummary(cases),
     mistakes: [],
+    missing: null,
     orders: 1,
     notices: ['the probe changes automatically'],
   },

@@ -1,11 +1,20 @@
 import { fixOfFailure } from '../../contract/describe-delivery.ts';
 import type { Payment } from '../../contract/payment.ts';
+import { shorten } from '../../contract/text.ts';
 import { errorPage, ownWords, answerProblem as problemOfAnswer } from '../../domain/receiver-answer.ts';
 import { pause, performance } from '../../system/real-time.ts';
 import { type AuditCase, evidence, type Finding, type Target, withOrder, withoutProbe } from '../case.ts';
 import type { Observation } from '../client.ts';
 import { type Fix, MISTAKES } from '../mistakes.ts';
-import { numericChanges, stablePart } from '../probe.ts';
+import {
+  conditionProblem,
+  differenceOf,
+  differsAtPath,
+  isCountOrLog,
+  numericChanges,
+  type OrderSnapshot,
+  stablePart,
+} from '../probe.ts';
 import { routeOf, type Shop } from '../shop.ts';
 
 /** Whether the handler crashed. Plain servers such as Python's http.server answer 501 to an unknown method. */
@@ -84,14 +93,40 @@ function isUnknownOrder(shop: Shop, { status }: Observation): boolean {
   return !shop.hasOrders && status !== null && status >= 400 && status < 500 && ![405, 419].includes(status);
 }
 
-function whyNotPaid(shop: Shop, { body }: Observation): string {
+function whyNotPaid({ body }: Observation): string {
   const fault = errorPage(body);
-  if (fault) {
-    return `Your shop answered a correct IPN with an error from its own code, and the order is not paid: ${fault}.`;
-  }
-  return shop.hasOrders
-    ? "Your shop answered a correct IPN, but the order is still unpaid: check the handler and the probe's condition."
-    : 'Your shop did not mark a made-up order as paid: give the audit a way to place orders.';
+  return fault
+    ? `Your shop answered a correct IPN with an error from its own code, and the order is not paid: ${fault}.`
+    : 'Your shop answered a correct IPN, but the order is still unpaid: check what the handler does with it.';
+}
+
+const MADE_UP = 'the order is made up, and the shop does not know it: give the audit a way to place orders';
+
+/** Words of a probe that does not find the order. */
+const UNKNOWN_ORDER = /not.?found|unknown|no such|does not exist/i;
+
+/** Words of a shop that did not accept a payment. */
+const NOT_ACCEPTED = /cancel|declin|denied|error|fail|fraud|hold|invalid|mismatch|refus|reject|review/i;
+
+/**
+ * What shows that the probe or its condition is wrong, if the handler answered a correct IPN and its order seems unpaid;
+ * undefined if the handler ignored the IPN.
+ */
+function setUpProblem({ shop, before }: Target, after: OrderSnapshot): string | undefined {
+  const { paidWhen = '' } = shop.options;
+  if (!shop.hasOrders) return MADE_UP;
+  if (after.status !== null && after.status >= 400)
+    return `the probe answered ${after.status}, even after a correct IPN: check its address`;
+  const unmet = conditionProblem(paidWhen, after.text);
+  if (unmet !== undefined) return unmet;
+  if (after.text === before.text && UNKNOWN_ORDER.test(after.text))
+    return `the probe does not know the order, even after a correct IPN: ${shorten(after.text)}`;
+  const isAtPath = differsAtPath(paidWhen, before.text, after.text);
+  if (!isAtPath && isCountOrLog(before.text, after.text)) return undefined;
+  const change = differenceOf(before.text, after.text);
+  return NOT_ACCEPTED.test(change)
+    ? undefined
+    : `a correct IPN changed the order (${change}), but the condition ${paidWhen} still does not match`;
 }
 
 /** The address that an IPN was forwarded to, without the query string of the order's ipn_url. */
@@ -128,13 +163,16 @@ export const CONTROL: AuditCase = {
       };
     }
     if (!shop.canLook) {
-      const why = isUnknown
-        ? 'the order is made up, and the shop does not know it: give the audit a way to place orders'
-        : withoutProbe('whether the order is paid').why;
+      const why = isUnknown ? MADE_UP : withoutProbe('whether the order is paid').why;
       return { ...shown, verdict: 'unproven', why };
     }
     const after = await shop.lookUntilPaid(payment);
-    if (!after.paid) return { ...shown, verdict: 'fail', why: whyNotPaid(shop, observation) };
+    if (!after.paid) {
+      const wrong = setUpProblem(target, after);
+      return wrong === undefined
+        ? { ...shown, verdict: 'fail', why: whyNotPaid(observation) }
+        : { ...shown, verdict: 'unproven', why: wrong };
+    }
     const { look: settled, changedAt } = await shop.lookUntilQuiet(payment, after);
     const changes = numericChanges({ ...before, text: shop.stablePart(before.text) }, settled);
     for (const place of idle.keys()) changes.delete(place);

@@ -8,8 +8,8 @@ import { auditHeadline, counted, releases } from '../../contract/audit-summary.t
 import { command, hint, usage } from '../../contract/error.ts';
 import { namesOf } from '../../contract/vocabulary.ts';
 import type { GatewaySimClient } from '../../library/api.ts';
-import { clientOf, egressOf } from '../../library/client.ts';
-import { controlServer } from '../../library/control-client.ts';
+import { auditReport, clientOf, egressOf } from '../../library/client.ts';
+import { type ControlServer, controlServer } from '../../library/control-client.ts';
 import { requireMerchant } from '../../library/merchant-client.ts';
 import { type Context, choice, defineCommand, duration, flag, list, named, text } from '../command.ts';
 import { readConfiguration, startConfiguration } from '../configuration.ts';
@@ -24,8 +24,9 @@ Your probe shows how the shop reacted. The audit settles only its own payments. 
 
 {identifier} is replaced with the identifier of an order; in a command, with "$GATEWAY_SIM_IDENTIFIER", quotes included.
 {trx}, {amount}, {ipn_url}, {success_url} and {order} work the same way. Commands also get GATEWAY_SIM_URL,
-GATEWAY_SIM_INITIATE_URL and the keys in their environment. Without a probe, nothing can be proven. The exit code is 1
-if a case fails or the audit cannot run.`;
+GATEWAY_SIM_INITIATE_URL and the keys in their environment. Without a probe, nothing can be proven.
+
+The exit code is 1 if a case fails, and 2 if the audit proves nothing or was cut short: the first line says why.`;
 
 const ALLOW_IPN_HOST = list('host', 'allow requests to this public host; repeatable');
 
@@ -115,11 +116,11 @@ export const audit = defineCommand({
         output.notice('Stopping after the current case. Press Ctrl-C again to stop immediately.');
     });
     await requireWritable([junit, html], io.cwd);
-    const { gateway, controlToken, stop } = own
+    const { gateway, server, controlToken, stop } = own
       ? await ownEmulator(context)
       : await runningEmulator(context, interrupted.now);
     try {
-      const report = await gateway.audit({
+      const report = await auditReport(gateway, server, {
         ...fields,
         ipnUrl,
         signal: interrupted.soon,
@@ -144,15 +145,13 @@ export const audit = defineCommand({
         ],
         io.cwd,
       );
-      const { cases } = report;
-      const [control] = cases;
+      const { cases, missing } = report;
       const bad = cases.filter(({ verdict }) => verdict === 'fail' || failOn.includes(verdict)).length;
-      const isBroken = control?.verdict === 'unproven' && control.sent === null;
       return {
         json: report,
         text: auditText(report, output.colour),
         ...(bad > 0 && { failure: `${bad} of ${cases.length} cases failed` }),
-        ...(bad === 0 && isBroken && { failure: `the audit could not run: ${onOneLine(control.why)}` }),
+        ...(missing !== null && { failure: onOneLine(missing), failureCode: 'usage' }),
         ...unwritten,
       };
     } finally {
@@ -163,6 +162,7 @@ export const audit = defineCommand({
 
 interface Emulator {
   gateway: GatewaySimClient;
+  server: ControlServer;
   controlToken: string | null;
   stop: () => Promise<void>;
 }
@@ -176,8 +176,10 @@ async function runningEmulator(context: Context, cancelled: AbortSignal): Promis
     // Cancels open requests at the end, in case the emulator hangs.
     const ended = new AbortController();
     setMaxListeners(0, ended.signal);
+    const endable = controlServer({ ...server, signal: ended.signal });
     return {
-      gateway: clientOf(controlServer({ ...server, signal: ended.signal }), null, keys),
+      gateway: clientOf(endable, null, keys),
+      server: endable,
       controlToken: server.controlToken ?? null,
       stop: async () => ended.abort(),
     };
@@ -194,9 +196,10 @@ async function runningEmulator(context: Context, cancelled: AbortSignal): Promis
 async function ownEmulator({ io, output }: Context): Promise<Emulator> {
   const { startEmulator } = await import('../start-emulator.ts');
   const file = await readConfiguration(undefined, io);
-  const server = await startEmulator(startConfiguration({ inMemory: true }, io.env, file), output);
-  const { controlToken, stop } = server;
-  return { gateway: clientOf(controlServer(server), controlToken, server), controlToken, stop };
+  const emulator = await startEmulator(startConfiguration({ inMemory: true }, io.env, file), output);
+  const { controlToken, stop } = emulator;
+  const server = controlServer(emulator);
+  return { gateway: clientOf(server, controlToken, emulator), server, controlToken, stop };
 }
 
 const COLOURS = {
@@ -209,7 +212,8 @@ const COLOURS = {
 } as const satisfies Record<AuditVerdict, keyof ChalkInstance>;
 
 /** A report as text: the result, each mistake with its fix and cases, cases that prove nothing, and the counts. */
-export function auditText({ cases, summary, mistakes, orders }: AuditReport, colour: ChalkInstance): string {
+export function auditText(report: AuditReport, colour: ChalkInstance): string {
+  const { cases, summary, mistakes, orders } = report;
   const indented = (text: string) => text.replace(/^/gm, '    ');
   const caseText = ({ name, verdict, about, observed, why, cost, curl }: AuditedCase) => [
     `  ${colour[COLOURS[verdict]](verdict.toUpperCase())} ${colour.bold(name)}: ${about}`,
@@ -243,7 +247,7 @@ export function auditText({ cases, summary, mistakes, orders }: AuditReport, col
     ? `This audit left ${counted(orders, 'order')} in the shop's database.`
     : 'This audit saw no new order in the shop.';
   return [
-    [colour.bold(auditHeadline(cases)), ...releases(cases)],
+    [colour.bold(onOneLine(auditHeadline(report))), ...releases(cases)],
     ...paragraphs,
     quietLines,
     [`${counted(cases.length, 'case')}: ${counts.join(', ')}. ${left}`],

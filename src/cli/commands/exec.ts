@@ -6,6 +6,7 @@ import { ARTIFACTS, writeAuditReports } from '../../audit/artifacts.ts';
 import type { AuditRun } from '../../contract/audit-report.ts';
 import type { Delivery } from '../../contract/delivery.ts';
 import { command, GatewayError, hint, option, usage } from '../../contract/error.ts';
+import type { SimEvent } from '../../contract/event.ts';
 import { readText } from '../../delivery/sender.ts';
 import { controlServer, isUntrusted, MAX_STATE_BYTES, request } from '../../library/control-client.ts';
 import { isRefusedInitiate, merchantEnvironment } from '../../library/merchant-client.ts';
@@ -90,6 +91,10 @@ export const exec = defineCommand({
     let client: ClientEnvironment | undefined;
     try {
       if (proxy) client = await (await import('../client-environment.ts')).clientEnvironment(server, io);
+      else if (!output.quiet) {
+        const loaded = [...words, io.env['NODE_OPTIONS'] ?? ''];
+        for (const notice of unredirected(server, loaded)) output.notice(notice);
+      }
       if (!output.quiet) for (const notice of client?.notices ?? []) output.notice(notice);
       const environment = {
         ...merchantEnvironment(server, server),
@@ -109,6 +114,21 @@ export const exec = defineCommand({
     }
   },
 });
+
+/**
+ * Warns if nothing redirects the command's requests to the emulator.
+ *
+ * @param loaded the command's words and the options of Node: only gateway-sim/alias-hosts redirects without a proxy
+ */
+function unredirected({ parts, tlsCa }: RunningServer, loaded: readonly string[]): string[] {
+  const { hostAlias } = parts.runtime.options;
+  const flags = tlsCa === null ? '--tls --proxy' : '--proxy';
+  if (!hostAlias.length || loaded.some((word) => word.includes('alias-hosts'))) return [];
+  return [
+    `gateway-sim: nothing redirects the command's requests to ${hostAlias.join(', ')}, which would reach the real gateway: add ${flags}`,
+    '  Or load gateway-sim/alias-hosts, if it is a Node program',
+  ];
+}
 
 /** Long, because a shop in a container may need to be installed and built first. */
 const WAIT_LIMIT_MS = 60_000;
@@ -141,17 +161,26 @@ async function waitForAnswer(url: string, limitMs: number, io: Io): Promise<void
  */
 const MAX_REPORTED = 20;
 
-/** Reports why initiate requests are rejected; their responses do not contain every reason. */
+/**
+ * Reports why initiate requests are rejected, since their responses do not contain every reason, and why requests to the
+ * proxy are: most clients show only the status.
+ */
 function reportRejections(server: RunningServer, output: Output): void {
   const reported = new Set<string>();
   server.onEvent((event) => {
-    if (event.type !== 'request' || !isRefusedInitiate(event.request)) return;
-    const { method, target, notes } = event.request;
-    const text = [`gateway-sim: ${method} ${target} was rejected`, ...notes].join('\n  ');
+    const text = rejectionText(event);
+    if (text === undefined) return;
     if (reported.has(text) || reported.size >= MAX_REPORTED) return;
     reported.add(text);
     output.notice(text);
   });
+}
+
+function rejectionText(event: SimEvent): string | undefined {
+  if (event.type === 'notice' && event.host !== undefined) return `gateway-sim: ${event.text}`;
+  if (event.type !== 'request' || !isRefusedInitiate(event.request)) return undefined;
+  const { method, target, notes } = event.request;
+  return [`gateway-sim: ${method} ${target} was rejected`, ...notes].join('\n  ');
 }
 
 /** The names of artifacts. */
@@ -206,8 +235,11 @@ function writeArtifacts(
   const deliveries = new Map<string, Delivery>();
   /** The reports of audits, written one after the other. */
   let audits = Promise.resolve();
-  const writeAudit = ({ cases, summary, mistakes, notices, orders, options }: AuditRun) => {
-    const audited = { cases, summary, mistakes, notices, orders: orders ?? 0 };
+  const writeAudit = (run: AuditRun) => {
+    const { cases, summary, mistakes, notices, orders, options, state, error } = run;
+    const ended = error ?? 'the command ended before it';
+    const missing = state === 'finished' ? run.missing : `the audit was cut short: ${ended}`;
+    const audited = { cases, summary, mistakes, missing, notices, orders: orders ?? 0 };
     audits = audits.then(() => writeAuditReports(folder, audited, options.ipnUrl)).catch(onError);
   };
   server.onEvent((event) => {

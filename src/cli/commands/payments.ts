@@ -31,6 +31,7 @@ import { retry, type Server } from '../connect.ts';
 import {
   deliveryProblem,
   describeLastAttempt,
+  firstLineOf,
   progressFacts,
   receiverOf,
   timelineText,
@@ -49,6 +50,7 @@ const PAY_OPTIONS = {
   all: flag('settle every pending payment'),
   wait: duration('wait up to this long for the emulator and a matching payment'),
   delivery: choice('order', 'order of IPN and redirect', DELIVERY_ORDERS),
+  visit: flag("then open the redirect address once, as the customer's browser would"),
   requireDelivery: flag('exit 1 unless the first attempt is delivered with a correct response'),
 };
 
@@ -64,11 +66,12 @@ export const pay = defineCommand({
   options: PAY_OPTIONS,
   examples: ['pay --approve', 'pay order-1 --cancel', 'pay --approve --wait 30s --require-delivery'],
   run: async (context) => {
-    const { all, delivery, requireDelivery } = context.options;
+    const { all, delivery, requireDelivery, visit } = context.options;
     const input: SettleInput = {
       outcome: outcomeOf(context),
       ...(delivery && { delivery }),
       ...(requireDelivery && { awaitDelivery: true }),
+      ...(visit && { visit: true }),
     };
     const { server, payments } = await choosePayments(context);
     const settled = [];
@@ -120,7 +123,7 @@ function outcomeOf({ args: [ref], options }: PayContext) {
   return outcome;
 }
 
-function settledText({ payment, delivery, redirectUrl, verdict }: Settled): string {
+function settledText({ payment, delivery, redirectUrl, visit, verdict }: Settled): string {
   const { mappedTo } = payment;
   const isMapped = redirectUrl === mappedTo?.successUrl || redirectUrl === mappedTo?.cancelUrl;
   // Settling waits this long for the first attempt.
@@ -136,8 +139,19 @@ function settledText({ payment, delivery, redirectUrl, verdict }: Settled): stri
     Redirect: redirectUrl
       ? `${redirectUrl}${isMapped ? '  (mapped)' : ''}`
       : 'none: the browser stays on the checkout',
+    Visit: visit === undefined ? undefined : visitText(visit),
     ...verdictFacts(verdict),
   });
+}
+
+function visitText(visit: NonNullable<Settled['visit']> | null): string {
+  if (visit === null) return 'none: there is no redirect address';
+  const { status, location, body, error } = visit;
+  if (status === null) return `no response: ${error}`;
+  const words = firstLineOf(body ?? '');
+  return [`answered ${status}`, location && `redirects to ${location}`, words && `“${words}”`]
+    .filter(Boolean)
+    .join(', ');
 }
 
 /** The payments to settle. With --wait, retries until the emulator and the payment are available or the time is up. */

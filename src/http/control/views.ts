@@ -98,6 +98,7 @@ export function settledView(settled: SettledPayment, parts: AppParts): Settled {
     payment,
     delivery: settled.delivery && deliveryView(settled.delivery, parts),
     redirectUrl: settled.redirectUrl,
+    ...(settled.visit !== undefined && { visit: settled.visit }),
     verdict: payment.verdict,
   };
 }

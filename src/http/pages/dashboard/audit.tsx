@@ -136,7 +136,7 @@ function Run({ run, chosen }: { run: AuditRun; chosen: AuditVerdict | undefined 
   const counts = namesOf(AUDIT_VERDICTS).filter((verdict) => summary[verdict] > 0);
   return (
     <section class="box" id="run" aria-labelledby="run-name">
-      <h2 id="run-name">{state === 'finished' ? auditHeadline(cases) : `${capitalized(error ?? state)}.`}</h2>
+      <h2 id="run-name">{state === 'finished' ? auditHeadline(run) : `${capitalized(error ?? state)}.`}</h2>
       <p
         class="squares"
         role="img"
