@@ -1,15 +1,6 @@
 import { ARTIFACTS } from './audit/artifacts.ts';
 import { withoutUndefined } from './contract/defaults.ts';
-import {
-  command,
-  GatewayError,
-  type Hint,
-  type HintStyle,
-  hint,
-  NPX,
-  type OptionHint,
-  usage,
-} from './contract/error.ts';
+import { command, GatewayError, type Hint, hint, usage } from './contract/error.ts';
 import type {
   Duration,
   GatewaySim,
@@ -20,10 +11,10 @@ import type {
 import { clientOf, milliseconds, requireFields, requireObject } from './library/client.ts';
 import { type ControlServer, controlServer, LIMIT_MS } from './library/control-client.ts';
 import { dialect, requireMerchant } from './library/merchant-client.ts';
-import { readSecret, resolveOptions } from './options/resolve.ts';
-import { EMULATOR_OPTIONS, type OptionName, START_OPTIONS } from './options/table.ts';
-import { startServer } from './server.ts';
+import { STYLE, startEmulator } from './library/start.ts';
+import { readSecret } from './options/resolve.ts';
 import { findServer } from './store/server-file.ts';
+import { asyncDisposable } from './system/disposal.ts';
 import { formOf } from './wire/encoding.ts';
 
 export { type ErrorCode, GatewayError } from './contract/error.ts';
@@ -43,13 +34,7 @@ export async function startGatewaySim(options: StartGatewaySimOptions = {}): Pro
   // Undefined and null count as omitted.
   const chosen = withoutUndefined(options);
   const values = { port: 0, inMemory: chosen.dataDir === undefined, ...chosen };
-  const resolved = resolveOptions([{ label: (name) => name, values }], EMULATOR_OPTIONS);
-  const server = await startServer(resolved, {
-    sharesProcess: true,
-    style: STYLE,
-    warn: (text) => process.emitWarning(text),
-    report: (error) => process.emitWarning(error instanceof Error ? error : String(error)),
-  }).catch((error: unknown) => {
+  const server = await startEmulator(values).catch((error: unknown) => {
     throw inOptionNames(error);
   });
   const { url, port, dataDir, controlToken, tlsCa, notices } = server;
@@ -84,7 +69,7 @@ export async function startGatewaySim(options: StartGatewaySimOptions = {}): Pro
       return receiver;
     },
     stop,
-    [Symbol.asyncDispose]: stop,
+    ...asyncDisposable(stop),
   });
 }
 
@@ -203,18 +188,6 @@ function withErrors(server: ControlServer, explained: (error: unknown) => unknow
       throw explained(error);
     });
   return { ...server, call };
-}
-
-/** Names options as in code: `autoDelay`, not `--auto-delay`. */
-const STYLE: HintStyle = {
-  command: (hint) =>
-    hint.options ? `startGatewaySim({ ${hint.options.map(asMember).join(', ')} })` : NPX.command(hint),
-  option: ({ option: name, value }) => (value === undefined ? name : `${name} (${value})`),
-};
-
-function asMember({ option: name, value }: OptionHint): string {
-  const { kind } = START_OPTIONS[name as OptionName];
-  return `${name}: ${value === undefined ? true : kind === 'list' ? `['${value}']` : `'${value}'`}`;
 }
 
 const NOT_THERE = hint`Start one with: ${command('start')}. Or pass its address to connectGatewaySim(url) or in GATEWAY_SIM_URL.`;

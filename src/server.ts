@@ -219,6 +219,7 @@ async function start(
     basePaths: basePathsOf(options),
   });
   shutdown.add(listening.close);
+  store.notices.push(...listening.notices);
   port = listening.port;
   // A running audit cancels its payments while they can still be stored.
   shutdown.add(() => audits.ended());

@@ -5,6 +5,7 @@ import type { Payment } from '../contract/payment.ts';
 import { shorten } from '../contract/text.ts';
 import { readText } from '../delivery/sender.ts';
 import { errorPage, ownWords } from '../domain/receiver-answer.ts';
+import { disposable } from '../system/disposal.ts';
 import { pause, performance } from '../system/real-time.ts';
 import { ask } from './client.ts';
 import { callUserFunction, type OrderValues, readCommand, runCommand, valuesOf } from './command.ts';
@@ -87,7 +88,7 @@ export class Orders {
 
   #use(payment: Payment): UsedOrder {
     this.#inUse++;
-    const used = { payment, isUntouched: false, [Symbol.dispose]: () => this.#release(used) };
+    const used: UsedOrder = { payment, isUntouched: false, ...disposable(() => this.#release(used)) };
     return used;
   }
 

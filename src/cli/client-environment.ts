@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { rootCertificates } from 'node:tls';
 import { packaged } from '../system/package-info.ts';
 import { makeTemporaryFolder, removeTemporaryFolder } from '../tls/temporary-folder.ts';
+import { noProxyVariables } from './no-proxy.ts';
 import type { Io } from './output.ts';
 import type { RunningServer } from './start-emulator.ts';
 
@@ -19,22 +20,6 @@ const SYSTEM_ROOTS = [
   '/etc/ssl/cert.pem',
 ];
 
-/** The proxy answers for the aliases only: requests to this machine must bypass it. */
-const LOOPBACK = ['localhost', '127.0.0.1', '::1'];
-
-/** curl also accepts spaces between the entries of NO_PROXY. */
-const SEPARATOR = /[\s,]+/;
-
-/** Whether an entry of NO_PROXY lets requests to an alias bypass the emulator: they would reach the real gateway. */
-function excludes(entry: string, alias: string): boolean {
-  const host = alias.replace(/[:/].*$/, '').toLowerCase();
-  const suffix = entry
-    .toLowerCase()
-    .replace(/\.?(:\d+)?$/, '')
-    .replace(/^\*?\.?/, '');
-  return suffix === '' ? entry.includes('*') : host === suffix || host.endsWith(`.${suffix}`);
-}
-
 /** What redirects a client with a hard-coded gateway host to the emulator. */
 export type ClientEnvironment = Awaited<ReturnType<typeof clientEnvironment>>;
 
@@ -42,9 +27,6 @@ export type ClientEnvironment = Awaited<ReturnType<typeof clientEnvironment>>;
 export async function clientEnvironment({ port, tlsCa, parts }: RunningServer, { env }: Io) {
   const { hostAlias } = parts.runtime.options;
   const address = `http://127.0.0.1:${port}`;
-  const inherited = [env['NO_PROXY'], env['no_proxy']].flatMap((hosts) => hosts?.split(SEPARATOR) ?? []);
-  const kept = inherited.filter((entry) => entry && !hostAlias.some((alias) => excludes(entry, alias)));
-  const past = [...new Set([...LOOPBACK, ...kept])].join();
   const folder = tlsCa === null ? undefined : await makeTemporaryFolder();
   const trust = tlsCa !== null && folder !== undefined ? await trustFiles(tlsCa, folder, env) : {};
   const required = `--require ${JSON.stringify(packaged('bin/alias-hosts.js'))}`;
@@ -53,8 +35,7 @@ export async function clientEnvironment({ port, tlsCa, parts }: RunningServer, {
     https_proxy: address,
     HTTP_PROXY: address,
     HTTPS_PROXY: address,
-    NO_PROXY: past,
-    no_proxy: past,
+    ...noProxyVariables(env, hostAlias),
     ...trust,
     ...(readsProxyVariables(process.versions.node)
       ? { NODE_USE_ENV_PROXY: '1' }

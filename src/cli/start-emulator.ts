@@ -1,6 +1,8 @@
-import type { HintStyle } from '../contract/error.ts';
+import { urlOf } from '../contract/address.ts';
+import { command, GatewayError, type HintStyle, hint, option } from '../contract/error.ts';
 import type { ResolvedOptions } from '../options/table.ts';
 import { startServer } from '../server.ts';
+import { PROBE_MS, probe } from './connect.ts';
 import type { Output } from './output.ts';
 
 /**
@@ -18,6 +20,19 @@ export function startEmulator(
     warn: (text) => output.notice(`gateway-sim: ${text}`),
     report: (error) =>
       output.notice(`gateway-sim internal error: ${String((error as Error)?.stack ?? error)}`),
+  }).catch(async (error: unknown) => {
+    throw await nameOwner(error, options);
+  });
+}
+
+/** If another emulator uses the port, adds the command that stops it. */
+async function nameOwner(error: unknown, { host, port }: ResolvedOptions): Promise<unknown> {
+  if (!(error instanceof GatewayError) || error.code !== 'port_in_use') return error;
+  const url = urlOf(host, port);
+  if ((await probe({ url }, PROBE_MS)) !== 'ready') return error;
+  return new GatewayError('port_in_use', `port ${port} on ${host} is in use by another gateway-sim`, {
+    hint: hint`Use a free port with ${option('port', '0')}, or stop the other emulator with: ${command('stop', '--url', url)}`,
+    cause: error,
   });
 }
 

@@ -27,7 +27,7 @@ export interface Outgoing {
   /** Real time without a byte, in either direction. Default: no limit. */
   idleMs?: number;
   signal?: AbortSignal;
-  /** Default: Node's global agent. `false`: a connection for this request only. */
+  /** Default: connections that are kept and never go through a proxy. `false`: a connection for this request only. */
   agent?: http.Agent | false;
   /** Whether to send no Connection header and to close the connection, as PHP's curl does. */
   asCurl?: boolean;
@@ -45,6 +45,12 @@ export interface HttpResponse {
 
 /** Maximum number of bytes to read of a response to an order, a probe, an attack or a manifest entry. */
 export const MAX_RESPONSE_BYTES = 256 * 1024;
+
+/** The options of Node's global agents. */
+const KEPT = { keepAlive: true, timeout: 5_000 };
+/** Node's global agents may use the proxy that the environment names. It must see neither keys nor tokens. */
+const AGENT = new http.Agent(KEPT);
+let secureAgent: http.Agent | undefined;
 
 /** Requests an unencoded response. Encoded responses are not decoded: a small one can expand to a huge one. */
 export const IDENTITY = ['Accept-Encoding', 'identity'] as const;
@@ -76,11 +82,14 @@ export async function open(
   address = new URL(outgoing.url),
 ): Promise<http.IncomingMessage> {
   const started = performance.now();
-  const { method, body, guard, signal, agent, timeoutMs, idleMs, asCurl, onBytes } = outgoing;
+  const { method, body, guard, signal, timeoutMs, idleMs, asCurl, onBytes } = outgoing;
   signal?.throwIfAborted();
   const lookup = guard?.admit(address);
   // Load TLS only when needed.
-  const client = address.protocol === 'https:' ? await import('node:https') : http;
+  const isSecure = address.protocol === 'https:';
+  const client = isSecure ? await import('node:https') : http;
+  if (isSecure) secureAgent ??= new client.Agent(KEPT);
+  const { agent = isSecure ? secureAgent : AGENT } = outgoing;
   return new Promise((resolve, reject) => {
     const headers = headersOf(outgoing, address);
     const request = client.request(address, {

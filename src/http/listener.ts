@@ -67,7 +67,7 @@ const DRAIN_MS = 1_500;
  * Listens on the host. For 127.0.0.1, also listens on ::1, because `localhost` means either.
  *
  * @param load loads the listener; called once
- * @returns the bound port, and a function that ends when all requests have ended
+ * @returns the bound port, notices, and a function that ends when all requests have ended
  * @throws GatewayError `port_in_use`, or `usage` for an address of another machine
  */
 export async function listen(
@@ -75,7 +75,7 @@ export async function listen(
   load: () => Promise<RequestListener>,
   dialect: Dialect,
   surroundings: Surroundings = {},
-): Promise<{ port: number; close: () => Promise<void> }> {
+): Promise<{ port: number; notices: string[]; close: () => Promise<void> }> {
   let loading: Promise<RequestListener> | undefined;
   const start = () => {
     loading ??= load();
@@ -86,11 +86,16 @@ export async function listen(
   const server = serverFor(listener, dialect, surroundings);
   const bound = await bind(server, port, host);
   const servers = [server];
+  const notices: string[] = [];
   if (host === '127.0.0.1') {
     const second = serverFor(listener, dialect, surroundings);
-    const isBound = await bind(second, bound, '::1').catch(() => false);
-    // Without IPv6, or if another program uses the port there, IPv4 is enough.
-    if (isBound) servers.push(second);
+    try {
+      await bind(second, bound, '::1');
+      servers.push(second);
+    } catch (error) {
+      // Without IPv6, `localhost` is IPv4 only.
+      if ((error as GatewayError).code === 'port_in_use') notices.push(takenByOther(bound));
+    }
   }
   const timer = setTimeout(start, LOAD_AFTER_MS).unref();
   const close = async () => {
@@ -98,8 +103,11 @@ export async function listen(
     surroundings.edge?.close();
     await Promise.all(servers.map(drained));
   };
-  return { port: bound, close };
+  return { port: bound, notices, close };
 }
+
+const takenByOther = (port: number) =>
+  `another process uses port ${port} on ::1: a program that calls http://localhost:${port} may reach it instead, so use http://127.0.0.1:${port}`;
 
 /** Closes a server when its open requests end, or after `DRAIN_MS`. */
 async function drained(server: Server): Promise<void> {

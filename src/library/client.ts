@@ -6,6 +6,7 @@ import { didYouMean, GatewayError, hint, usage } from '../contract/error.ts';
 import { parseDuration } from '../contract/time.ts';
 import type { CardAction, CardMovementKind } from '../contract/vocabulary.ts';
 import { allowedHosts, Egress, endpointOf, isMetadata, isOwnInterface } from '../delivery/egress.ts';
+import { asyncDisposable } from '../system/disposal.ts';
 import { receiveOnLoopback } from '../system/loopback-receiver.ts';
 import { pause, performance } from '../system/real-time.ts';
 import { formOf } from '../wire/encoding.ts';
@@ -308,7 +309,7 @@ async function listen(server: ControlServer, secretKey: () => string): Promise<I
       answer = next;
     },
     close,
-    [Symbol.asyncDispose]: close,
+    ...asyncDisposable(close),
   };
 }
 

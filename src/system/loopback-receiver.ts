@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { GatewayError, hint, option } from '../contract/error.ts';
+import { asyncDisposable } from './disposal.ts';
 
 /** A request with its whole body. */
 export interface ReceivedRequest {
@@ -68,7 +69,7 @@ export async function receiveOnLoopback(
     });
   /** Without a path or trailing slash. */
   const url = `http://127.0.0.1:${bound}`;
-  return { url, port: bound, close, [Symbol.asyncDispose]: close };
+  return { url, port: bound, close, ...asyncDisposable(close) };
 }
 
 const TOO_LARGE: Reply = { status: 413, headers: [['Connection', 'close']], body: 'too large\n' };

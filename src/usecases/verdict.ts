@@ -340,7 +340,7 @@ function verdictOnGenuine(
   signer: Signer,
   dialect: VerdictParts['dialect'],
 ): FullVerdict {
-  const verdict = verdictOnAnswer(attempt, signer, dialect, state);
+  const verdict = verdictOnAnswer(attempt, signer, dialect);
   return attempt.requestBody.startsWith('{') && mayReadForms(attempt, verdict)
     ? rejectedJson(attempt, verdict)
     : verdict;
@@ -379,7 +379,6 @@ function verdictOnAnswer(
   attempt: KnownAttempt,
   signer: Signer,
   dialect: VerdictParts['dialect'],
-  state: Delivery['state'],
 ): FullVerdict {
   const { responseStatus: status, responseHeaders: headers, responseBody } = attempt;
   const error = errorOf(attempt);

@@ -68,6 +68,14 @@ describe('exec', () => {
     expect(chosen['GATEWAY_SIM_CONTROL_TOKEN']).toBe('of-the-team-0001');
   });
 
+  it('keeps requests to this machine from every proxy', async () => {
+    const hosts = '127.0.0.1,localhost,::1';
+    expect(await variables([])).toMatchObject({ NO_PROXY: hosts, no_proxy: hosts });
+    const seen = await variables([], { NO_PROXY: 'shop.test, localhost', no_proxy: 'x.test' });
+    const all = 'shop.test,localhost,x.test,127.0.0.1,::1';
+    expect(seen).toMatchObject({ NO_PROXY: all, no_proxy: all });
+  });
+
   it("does not change the user's other variables", async () => {
     const set = { NODE_EXTRA_CA_CERTS: '/of/the/user.pem', GATEWAY_SIM_LOOSE: '1', GATEWAY_SIM_PORT: '1' };
     const env = { ...set, GATEWAY_SIM_URL: 'http://127.0.0.1:9', GATEWAY_SIM_TLS_CA: '/of/another.pem' };
@@ -94,7 +102,7 @@ describe('exec', () => {
     const seen = await readFile(join(cwd, 'seen'), 'utf8');
     for (const name of ['http_proxy', 'https_proxy'])
       expect(seen).toMatch(new RegExp(`^${name}=http://127\\.0\\.0\\.1:\\d+$`, 'm'));
-    expect(seen).toMatch(/^NO_PROXY=localhost,127\.0\.0\.1,::1,shop\.test,x\.test$/m);
+    expect(seen).toMatch(/^NO_PROXY=shop\.test,x\.test,127\.0\.0\.1,localhost,::1$/m);
     expect(seen).toMatch(
       /^(NODE_USE_ENV_PROXY=1|NODE_OPTIONS=--no-deprecation --require ".*alias-hosts\.js")$/m,
     );

@@ -2,8 +2,9 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { SNAPSHOT_VERSION } from '../../src/store/migrations.ts';
 import { runJson as runBinary, startBinary } from '../helpers/binary.ts';
 import { shellWords } from '../helpers/child.ts';
@@ -49,6 +50,38 @@ describe('start', () => {
     running.child.kill('SIGTERM');
     const [code] = (await once(running.child, 'exit')) as [number];
     expect([code, running.stderr()]).toEqual([0, '']);
+  });
+});
+
+const HAS_IPV6 = Object.values(networkInterfaces()).some((list) =>
+  list?.some(({ address }) => address === '::1'),
+);
+
+describe('start and exec on a port that is taken', () => {
+  it.runIf(HAS_IPV6)('on ::1 only says that localhost may be the other process', async () => {
+    const port = await freePort();
+    const other = createServer().listen(port, '::1');
+    onTestFinished(() => void other.close());
+    await once(other, 'listening');
+    const cwd = await temporaryFolder();
+    const { stderr } = launch(['start', '--port', String(port), '--in-memory'], { cwd });
+    const notice = `another process uses port ${port} on ::1`;
+    await vi.waitFor(() => expect(stderr()).toContain(notice));
+    expect(stderr()).toContain(`so use http://127.0.0.1:${port}`);
+  });
+
+  it('by another emulator name it, and the command that stops it', async () => {
+    const cwd = await temporaryFolder();
+    const { ready } = await start(['--in-memory'], { cwd });
+    const port = ['--port', String(ready.port), '--in-memory'];
+    for (const args of [
+      ['start', ...port],
+      ['exec', ...port.slice(0, 2), '--', 'true'],
+    ]) {
+      const { code, stderr } = await run(args, { cwd });
+      expect([code, stderr]).toEqual([5, expect.stringContaining('is in use by another gateway-sim')]);
+      expect(stderr).toContain(`stop --url ${ready.url}`);
+    }
   });
 });
 

@@ -1,4 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import http from 'node:http';
+import https from 'node:https';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { MAX_RESPONSE_BYTES, type Outgoing, open, readText } from '../../src/delivery/sender.ts';
 import { BROKEN, startAnswering } from '../helpers/answering.ts';
 import { startReceiver } from '../helpers/receiver.ts';
@@ -40,6 +42,17 @@ describe('a response that is read as text', () => {
 });
 
 describe('a request', () => {
+  it.each([
+    ['http', http],
+    ['https', https],
+  ])("does not use Node's global agent for %s, which may use a proxy", async (protocol, { globalAgent }) => {
+    const used = vi.spyOn(globalAgent as unknown as { addRequest: () => void }, 'addRequest');
+    onTestFinished(() => used.mockRestore());
+    const { agent: _, ...get } = GET;
+    await open({ ...get, url: `${protocol}://127.0.0.1:9/` }).catch(() => {});
+    expect(used).not.toHaveBeenCalled();
+  });
+
   it('times out before the response begins', async () => {
     const { url } = await startReceiver(['hang']);
     await expect(textOf(url, { idleMs: 50 })).rejects.toMatchObject({ code: 'timed_out' });

@@ -18,6 +18,7 @@ import { defineCommand, duration, flag, text } from '../command.ts';
 import { execConfiguration, readConfiguration } from '../configuration.ts';
 import { addressOf, retry } from '../connect.ts';
 import { harOf } from '../har.ts';
+import { noProxyVariables } from '../no-proxy.ts';
 import type { Io, Output } from '../output.ts';
 import { interruption } from '../signals.ts';
 import type { RunningServer } from '../start-emulator.ts';
@@ -27,8 +28,9 @@ import { startFlags, styleInForce } from './start.ts';
 const ABOUT = `
 The emulator is in memory and on a free port. Only the flags --port and --data-dir change that, not variables or the
 configuration file. It sets GATEWAY_SIM_URL, GATEWAY_SIM_PUBLIC_KEY, GATEWAY_SIM_SECRET_KEY and
-GATEWAY_SIM_INITIATE_URL; with --tls also NODE_EXTRA_CA_CERTS (unless it is set) and GATEWAY_SIM_TLS_CA; with --proxy
-and --host-alias also the variables that redirect these hosts to the emulator, which stderr lists.
+GATEWAY_SIM_INITIATE_URL, and adds this machine to NO_PROXY and no_proxy; with --tls also NODE_EXTRA_CA_CERTS (unless it
+is set) and GATEWAY_SIM_TLS_CA; with --proxy and --host-alias also the variables that redirect these hosts to the
+emulator, which stderr lists.
 
 The exit code is the command's. If a signal ended the command, it is 128 plus the number of the signal. 127 means that
 the command was not found, and 126 that it cannot be run. Without a terminal, as in CI, background processes of the
@@ -102,6 +104,7 @@ export const exec = defineCommand({
         ...(hostAlias.length && { GATEWAY_SIM_HOST_ALIAS: hostAlias.join().replace(/\/[^,]*/g, '') }),
         // The user's own file has priority.
         ...(trusted && { NODE_EXTRA_CA_CERTS: trusted }),
+        ...noProxyVariables(io.env),
         ...client?.variables,
         ...(controlToken !== null && { GATEWAY_SIM_CONTROL_TOKEN: controlToken }),
         ...(artifacts !== undefined && { [ARTIFACTS]: artifacts }),

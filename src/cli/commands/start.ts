@@ -1,9 +1,8 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
-import { urlOf } from '../../contract/address.ts';
 import { hidePasswords } from '../../contract/credentials.ts';
 import { shellWord } from '../../contract/curl.ts';
-import { command, GatewayError, type HintStyle, hint, kebab, option } from '../../contract/error.ts';
+import { type HintStyle, kebab } from '../../contract/error.ts';
 import { SEEN_IN_PS } from '../../options/resolve.ts';
 import { type OptionSpec, type ResolvedOptions, START_OPTIONS } from '../../options/table.ts';
 import { DEFAULT_DATA_DIR } from '../../store/server-file.ts';
@@ -11,7 +10,6 @@ import { VERSION } from '../../system/package-info.ts';
 import { announce, bannerText, leftText, noticesOf, readyEvent } from '../banner.ts';
 import { type Context, defineCommand, list, type OptionDeclaration, text } from '../command.ts';
 import { readConfiguration, startConfiguration } from '../configuration.ts';
-import { PROBE_MS, probe } from '../connect.ts';
 import { type ParentProcess, parentProcess, startInBackground, trimLog } from '../detach.ts';
 import { showEvent } from '../format.ts';
 import { EXIT_CODES, openInBrowser } from '../output.ts';
@@ -132,11 +130,7 @@ async function startHere(
   const other = stateAbove(options, io.cwd);
   const style = styleInForce(output.style, 'start', flags);
   const { startEmulator } = await import('../start-emulator.ts');
-  const server = await startEmulator(options, output, { style, standingFixtures }).catch(
-    async (error: unknown) => {
-      throw await nameOwner(error, options);
-    },
-  );
+  const server = await startEmulator(options, output, { style, standingFixtures });
   // Listens before the ready event, after which a signal may arrive.
   const stop = onceThenExit(() => {
     if (!output.quiet && !output.json) output.notice('\nStopping…');
@@ -189,15 +183,4 @@ function stateAbove({ dataDir, inMemory }: ResolvedOptions, cwd: string): string
     ];
   }
   return [];
-}
-
-/** If another emulator uses the port, adds the command that stops it. */
-async function nameOwner(error: unknown, { host, port }: ResolvedOptions): Promise<unknown> {
-  if (!(error instanceof GatewayError) || error.code !== 'port_in_use') return error;
-  const url = urlOf(host, port);
-  if ((await probe({ url }, PROBE_MS)) !== 'ready') return error;
-  return new GatewayError('port_in_use', `port ${port} on ${host} is in use by another gateway-sim`, {
-    hint: hint`Use a free port with ${option('port', '0')}, or stop the other emulator with: ${command('stop', '--url', url)}`,
-    cause: error,
-  });
 }
