@@ -230,6 +230,8 @@ describe('an imported state', () => {
   it('gets the keys and currencies of the options in the same write', async () => {
     const { sim, dataDir } = await onDisk({ publicKey: 'pub_sim_pinned', currency: ['NPR:Rs'] });
     const state = { version: SNAPSHOT_VERSION, merchants: [merchant()], wallets: [wallet({ id: 'w1' })] };
+    // The line stays in the journal if db.json cannot be written.
+    await mkdir(join(dataDir, 'db.json.tmp'));
     expect((await ask(sim, 'PUT', '/snapshot', state)).status).toBe(200);
     const copy = await copyOfFiles(dataDir);
     const lines = (await readFile(join(copy, 'journal.jsonl'), 'utf8')).trimEnd().split('\n');
