@@ -89,13 +89,7 @@ export async function readFolder({ folder, fsync, currencies = [] }: StoreFiles,
   let state = new State();
   state.load(snapshot);
   const later = changes.filter(({ number }) => number > (mark?.after ?? 0));
-  const conflicts =
-    isEdited && mark
-      ? changedByBoth(
-          state,
-          later.map(({ change }) => change),
-        )
-      : [];
+  const conflicts = isEdited && mark ? changedByBoth(state, later) : [];
   let read = 0;
   let outdated = 0;
   for (const { change, bytes } of later) {
@@ -244,11 +238,11 @@ export class Disk {
     const disk = new Disk(found, journal, files, stateOf);
     try {
       if (isOurs && !isCurrent) await disk.#takeOver(found);
-      // Before the first change, and never through a link. A power cut may lose it, but not the journal, too.
+      // Before the first change, and never through a link. It is not synced: a power cut does not remove the journal.
       await isCreated(writeFile(paths.needed, NEEDED, { mode: 0o600, flag: 'wx' }));
     } catch (error) {
       await journal.close();
-      throw notCreated(paths.db, error);
+      throw error;
     }
     disk.#planSnapshot();
     return disk;
@@ -301,6 +295,13 @@ export class Disk {
     if (this.#failure !== failure) throw this.#failure;
   }
 
+  /** After the whole state was replaced: gives db.json and journal a new id, so that an older journal is rejected. */
+  async renew(): Promise<void> {
+    await this.#snapshotting;
+    if (!this.#closed) this.#startSnapshot();
+    await this.#snapshotting;
+  }
+
   /**
    * Stores pending changes, writes a last snapshot and closes the files. Warns if `db.json` is out of date: nothing is
    * lost, but people who read it should know.
@@ -326,13 +327,6 @@ export class Disk {
     await this.#journal.close();
     // If it stays, the next start only needs the journal.
     if (isStored && !this.isLost) await removeFile(this.#needed).catch(() => {});
-  }
-
-  /** Writes a snapshot of a replaced state: db.json and journal get a new id before anyone relies on the new state. */
-  async renew(): Promise<void> {
-    await this.#snapshotting;
-    if (!this.#closed) this.#startSnapshot();
-    await this.#snapshotting;
   }
 
   /** The length of both files. */
@@ -494,17 +488,12 @@ async function newJournal(
     await write(low, wholeState(state));
     return await Journal.create(paths.journal, markOf(file, end.last + 1), files);
   } catch (error) {
-    throw notCreated(paths.db, error);
+    const fix = hint`Free disk space, choose another folder with ${option('dataDir')}, or use ${option('inMemory')}.`;
+    throw unwritable(paths.db, error, fix);
   }
 }
 
-/** @param after the number of the last line that db.json includes; above 0, since the line itself proves that it existed */
+/** @param after the number of the last line that db.json includes; above 0, so that a missing db.json is detected */
 function markOf({ id, sha256 = '' }: SnapshotFile, after: number): Mark {
   return { id, db: sha256, after };
-}
-
-function notCreated(path: string, error: unknown): GatewayError {
-  if (error instanceof GatewayError) return error;
-  const fix = hint`Free disk space, choose another folder with ${option('dataDir')}, or use ${option('inMemory')}.`;
-  return unwritable(path, error, fix);
 }

@@ -10,14 +10,16 @@ import type { Checksums, StoredChange } from './snapshot.ts';
 
 /** The checksums for a change that is about to be applied to a state. Undefined if it only adds records. */
 export function checksumsOf(change: Change, state: State): Checksums | undefined {
-  const all = COLLECTION_NAMES.flatMap((name) => {
-    const replaced = idsIn(change, name).flatMap((id) => {
+  const checksums: { [Name in CollectionName]?: Record<string, string> } = {};
+  for (const name of COLLECTION_NAMES) {
+    for (const id of idsIn(change, name)) {
       const checksum = checksumOf(state, name, id);
-      return checksum === undefined ? [] : [[id, checksum]];
-    });
-    return replaced.length ? [[name, Object.fromEntries(replaced)]] : [];
-  });
-  return all.length ? Object.fromEntries(all) : undefined;
+      if (checksum === undefined) continue;
+      checksums[name] ??= {};
+      checksums[name][id] = checksum;
+    }
+  }
+  return Object.keys(checksums).length ? checksums : undefined;
 }
 
 /**
@@ -26,9 +28,9 @@ export function checksumsOf(change: Change, state: State): Checksums | undefined
  * @param state the records in the edited db.json
  * @param changes those that db.json does not include, in order
  */
-export function changedByBoth(state: State, changes: readonly StoredChange[]): string[] {
+export function changedByBoth(state: State, changes: readonly { change: StoredChange }[]): string[] {
   const seen = new Map<string, boolean>();
-  for (const change of changes) {
+  for (const { change } of changes) {
     if (change.reset) return ['everything (the state was reset or imported)'];
     for (const name of COLLECTION_NAMES) {
       for (const id of idsIn(change, name)) {
