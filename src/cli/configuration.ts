@@ -1,17 +1,21 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { basename, dirname, relative, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import strip from 'strip-json-comments';
 import { kebab, usage } from '../contract/error.ts';
 import {
   environmentName,
   environmentSource,
+  isGivenByUser,
   type OptionSource,
+  realPath,
   requireBelow,
   resolveOptions,
+  untrusted,
 } from '../options/resolve.ts';
 import { type OptionName, type OptionSpec, type ResolvedOptions, START_OPTIONS } from '../options/table.ts';
 import { readText, reason } from '../store/files.ts';
+import { DEFAULT_DATA_DIR } from '../store/server-file.ts';
 import type { Io } from './output.ts';
 
 export const CONFIGURATION_FILE = 'gateway-sim.config.json';
@@ -33,12 +37,15 @@ export function startConfiguration(
   aboveEnvironment: readonly OptionSource[] = [],
 ): ResolvedOptions {
   const values = Object.fromEntries(Object.entries(flags).filter(([name]) => name in START_OPTIONS));
-  return resolveOptions([
+  const options = resolveOptions([
     { values, label: (name) => `--${kebab(name)}`, folder: '.' },
     ...aboveEnvironment,
     environmentSource(environment),
     ...(file ? [file] : []),
   ]);
+  if (file?.isFound && options.fixtures !== undefined && !isGivenByUser(options, 'fixtures'))
+    requireOwnFixtures(file, options.fixtures, options.dataDir);
+  return options;
 }
 
 /**
@@ -87,6 +94,30 @@ export async function readConfiguration(
     if (typeof given === 'string' && given) values[name] = relative(cwd, resolve(folder, given)) || '.';
   }
   return { values, label, folder, isFound };
+}
+
+/**
+ * Rejects the fixtures of a discovered file outside its repository, or in the data folder of another project: a start
+ * would print its keys.
+ *
+ * @throws GatewayError `usage`
+ */
+function requireOwnFixtures({ folder = '.', label }: OptionSource, fixtures: string, dataDir: string): void {
+  const path = resolve(fixtures);
+  const repository = foldersAbove(folder).find((one) => existsSync(join(one, '.git'))) ?? folder;
+  requireBelow(repository, path, label('fixtures'), 'repository');
+  const isOther = (one: string) =>
+    one !== realPath(dataDir) &&
+    (basename(one) === DEFAULT_DATA_DIR ||
+      ['db.json', 'journal.jsonl'].every((name) => existsSync(join(one, name))));
+  if (foldersAbove(dirname(realPath(path))).some(isOther))
+    throw untrusted(`${label('fixtures')} points into the data folder of another emulator: ${path}`);
+}
+
+/** A folder and every folder above it. */
+function foldersAbove(path: string): string[] {
+  const above = dirname(path);
+  return above === path ? [path] : [path, ...foldersAbove(above)];
 }
 
 /** @param isFound whether the user did not name it: then it must not be a pipe */

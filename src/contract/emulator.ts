@@ -36,6 +36,7 @@ export const Status = record('Status', 'The status of a running emulator.', {
   startedAt: time('Start time, in real time.'),
   clock: field(Clock, "The emulator's clock."),
   faults: field(z.array(Fault), 'Fault rules, in order of precedence.'),
+  notices: field(z.array(text), 'What the terminal said about the stored state and the certificate.'),
   counts: field(StatusCounts, 'Number of records.'),
   fidelity: field(Fidelity, 'Its profile and the sources of its behaviour.'),
   options: field(Options, 'Effective options.'),

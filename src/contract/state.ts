@@ -36,12 +36,15 @@ const lists = Object.fromEntries(
 const optionalLists = Object.fromEntries(Object.entries(lists).map(([name, list]) => [name, optional(list)]));
 const version = field(count, 'Version of the format.');
 
-export const State = record('State', 'The whole state, as in db.json.', { version, ...lists });
+export const State = record('State', 'The whole state, as in db.json, without its id.', {
+  version,
+  ...lists,
+});
 
 /** For documentation only. The store checks an imported state and names the damage. */
 export const GivenState = request(
   'GivenState',
-  'A whole state. Omitted collections are empty. Older versions are migrated.',
+  'A whole state. Omitted collections are empty. Older versions are migrated. The id in a db.json is ignored.',
   { version, ...optionalLists },
 );
 

@@ -2,7 +2,7 @@ import { closeSync, constants, fstatSync, openSync, readSync, realpathSync } fro
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { urlOf } from '../contract/address.ts';
 import { PLACEHOLDERS } from '../contract/audit.ts';
-import { didYouMean, hint, kebab, nearestName, option, usage } from '../contract/error.ts';
+import { didYouMean, type GatewayError, hint, kebab, nearestName, option, usage } from '../contract/error.ts';
 import {
   CHOICE_NAMES,
   CHOICES,
@@ -307,23 +307,33 @@ export function readSecret(
   throw usage(`${label} reads the first line of ${path}, which is empty`);
 }
 
+/** A path without links, even if its end does not exist. */
+export function realPath(path: string): string {
+  const absolute = resolve(path);
+  const above = dirname(absolute);
+  try {
+    return realpathSync(absolute);
+  } catch {
+    return above === absolute ? absolute : join(realPath(above), basename(absolute));
+  }
+}
+
 /**
  * Rejects a path outside a folder: a project from an unknown source must not choose which files are read on this
  * machine or which folder is used.
  *
+ * @param what the folder, for humans
  * @throws GatewayError `usage`
  */
-export function requireBelow(folder: string, path: string, label: string): void {
-  const real = (one: string): string => {
-    try {
-      return realpathSync(one);
-    } catch {
-      return dirname(one) === one ? one : join(real(dirname(one)), basename(one));
-    }
-  };
-  const way = relative(real(resolve(folder)), real(resolve(path)));
-  if (!/^\.\.(?:$|[\\/])/.test(way) && !isAbsolute(way)) return;
-  throw usage(`${label} points outside its own folder: ${path}`, {
+export function requireBelow(folder: string, path: string, label: string, what = 'folder'): void {
+  const way = relative(realPath(folder), realPath(path));
+  if (/^\.\.(?:$|[\\/])/.test(way) || isAbsolute(way))
+    throw untrusted(`${label} points outside its own ${what}: ${path}`);
+}
+
+/** The error for a value of a discovered configuration file that only the user may set. */
+export function untrusted(problem: string): GatewayError {
+  return usage(problem, {
     hint: hint`Specify the configuration file with ${option('config')} or GATEWAY_SIM_CONFIG, or set this value with its flag or variable.`,
   });
 }

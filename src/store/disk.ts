@@ -1,22 +1,17 @@
-import { join } from 'node:path';
+import { lstatSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { Low } from 'lowdb';
 import { command, GatewayError, hint, option } from '../contract/error.ts';
 import { COLLECTION_NAMES } from '../contract/state.ts';
 import { State, type Undo } from '../domain/state.ts';
 import { clearTimeout, setImmediate, setTimeout } from '../system/real-time.ts';
-import { damaged, reason, type StoreFiles, unwritable } from './files.ts';
-import { hasOnlySnapshot } from './folder.ts';
-import { assertConsistent } from './integrity.ts';
-import { Journal, type JournalContent, readJournal } from './journal.ts';
-import {
-  changeText,
-  emptySnapshot,
-  isSame,
-  type Snapshot,
-  type StoredChange,
-  wholeState,
-} from './snapshot.ts';
-import { SnapshotFile } from './snapshot-file.ts';
+import { changedByBoth, checksumsOf } from './edits.ts';
+import { damaged, isCreated, reason, removeFile, type StoreFiles, unwritable } from './files.ts';
+import { assertConsistent, assertUniqueIds } from './integrity.ts';
+import { Journal, type JournalContent, type Mark, readJournal } from './journal.ts';
+import { changeText, emptySnapshot, type Snapshot, type StoredChange, wholeState } from './snapshot.ts';
+import { keepEdited, SnapshotFile } from './snapshot-file.ts';
 
 /** A state with at most this many records gets a snapshot a second after its last change: people open the file. */
 const SMALL_STATE = 5_000;
@@ -48,8 +43,9 @@ function outdatedBy(
 }
 
 const NO_JOURNAL: JournalContent = {
-  dbs: [],
+  marks: [],
   written: [],
+  isCurrent: false,
   changes: [],
   end: { bytes: 0, last: 0, changes: 0 },
   isCut: false,
@@ -59,55 +55,95 @@ const NO_JOURNAL: JournalContent = {
 /**
  * Reads the files of a folder, and checks that they belong together. Does not change them.
  *
- * @returns the state, null if nothing is stored, and messages for the user
+ * @param notices gets messages for the user
+ * @returns the state, or null if nothing is stored
  * @throws GatewayError `state_damaged`, or the file system's error
  */
-export async function readFolder({ folder, fsync, currencies = [] }: StoreFiles) {
-  const paths = { db: join(folder, 'db.json'), journal: join(folder, 'journal.jsonl') };
+export async function readFolder({ folder, fsync, currencies = [] }: StoreFiles, notices: string[] = []) {
+  const paths = {
+    db: join(folder, 'db.json'),
+    journal: join(folder, 'journal.jsonl'),
+    /** Exists while changes may be only in the journal. */
+    needed: join(folder, 'journal.needed'),
+  };
   const journal = await readJournal(paths.journal);
-  const { dbs, written, changes, end, isCut, tornBytes } = journal ?? NO_JOURNAL;
+  const { marks, written, isCurrent, changes, end, isCut, tornBytes } = journal ?? NO_JOURNAL;
   const file = new SnapshotFile(paths.db, { written, fsync });
   const low = new Low<Snapshot>(file, emptySnapshot());
   await low.read();
   const snapshot = low.data;
   low.data = emptySnapshot();
   const isThere = file.sha256 !== undefined;
-  const isOurs = dbs.some((db) => db === file.sha256);
-  const notices: string[] = [];
-  // The first start of a folder creates the journal just before db.json.
+  const unedited = marks.find(({ db }) => db === file.sha256);
+  const mark = unedited ?? marks.find(({ id }) => id !== undefined && id === file.id);
   if (!isThere && (end.changes || end.last)) throw missingSnapshot(paths);
-  // A db.json alone was put there by a user, so no journal was lost.
-  if (isThere && !journal && !(await hasOnlySnapshot(folder))) throw missingJournal(paths);
-  if (isThere && !isOurs) assertConsistent(snapshot, paths.db, currencies);
+  if (isThere && !end.bytes && isNeeded(paths.needed)) throw missingJournal(paths);
+  if (isThere && !mark && marks.length && end.changes) throw otherJournal(paths, end.changes);
+  if (tornBytes) {
+    notices.push(
+      `${paths.journal}: dropped a torn last line of ${tornBytes} bytes, which was never acknowledged`,
+    );
+  }
+  const isEdited = isThere && !unedited;
+  if (isEdited) assertUniqueIds(snapshot, paths.db);
   let state = new State();
   state.apply(snapshot);
+  const later = changes.filter(({ number }) => number > (mark?.after ?? 0));
+  const conflicts = isEdited && mark ? changedByBoth(state, later) : [];
   let read = 0;
   let outdated = 0;
-  for (const { change, bytes } of changes) {
+  for (const { change, bytes } of later) {
     const before = state.size;
     if (change.reset) state = new State();
     state.apply(change);
     outdated += outdatedBy(change, { bytes, before, after: state.size, total: file.size + read });
     read += bytes;
   }
-  if (isThere && !isOurs && dbs.length) {
-    if (end.changes && !isSame(state, snapshot)) throw otherSnapshot(paths, end.changes);
-    notices.push(`${paths.db} was changed after gateway-sim wrote it: using the changed file`);
-  }
-  if (tornBytes) {
-    notices.unshift(
-      `${paths.journal}: dropped a torn last line of ${tornBytes} bytes, which was never acknowledged`,
-    );
-  }
+  if (isEdited) assertConsistent(wholeState(state), paths.db, currencies);
+  if (isEdited && marks.length) notices.push(editNotice(paths, mark !== undefined, later.length));
   return {
     state: isThere ? state : null,
-    notices,
-    files: { paths, low, file, end, isCut, isOurs, outdated },
+    files: {
+      paths,
+      low,
+      file,
+      end,
+      isCut,
+      /** Whether the journal belongs to db.json. */
+      isOurs: mark !== undefined,
+      /** Whether both files can be used as they are. */
+      isCurrent: isCurrent && !isEdited,
+      conflicts,
+      outdated,
+      notices,
+    },
   };
 }
 
 type FoundFiles = Awaited<ReturnType<typeof readFolder>>['files'];
 type Paths = FoundFiles['paths'];
+
+/** The text of `journal.needed`, which is there while an emulator runs and after a kill. */
+const NEEDED =
+  'gateway-sim is running, or was not stopped normally: journal.jsonl may have changes that db.json lacks.\n';
+
+const isNeeded = (path: string) => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+
+/** A notice is one line. */
+const MAX_NAMED = 20;
+
+function listText(names: readonly string[]): string {
+  const more = names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : '';
+  return names.slice(0, MAX_NAMED).join(', ') + more;
+}
+
+const changesText = (count: number) => (count === 1 ? '1 change' : `${count} changes`);
+
+function editNotice({ db, journal }: Paths, isOurs: boolean, changes: number): string {
+  if (!isOurs) return `${db} is not the one that ${journal} belongs to, which has no changes: using ${db}`;
+  if (!changes) return `${db} was changed after gateway-sim wrote it: using the changed file`;
+  return `${db} was edited after gateway-sim wrote it: using the edited file with the ${changesText(changes)} in ${journal}`;
+}
 
 function missingSnapshot({ db, journal }: Paths): GatewayError {
   return damaged(`${db} is missing, but ${journal} contains changes to it`, {
@@ -115,16 +151,18 @@ function missingSnapshot({ db, journal }: Paths): GatewayError {
   });
 }
 
-function missingJournal({ db, journal }: Paths): GatewayError {
-  return damaged(`${journal} is missing: it contained the changes since ${db} was written`, {
-    hint: hint`Restore journal.jsonl, or create an empty one to continue from db.json as it is, or start over with: ${command('state reset')} (or another ${option('dataDir')}).`,
-  });
+function missingJournal({ db, journal, needed }: Paths): GatewayError {
+  return damaged(
+    `${journal} is missing or empty: it contained the changes since ${db} was written, because gateway-sim was not stopped normally`,
+    {
+      hint: hint`Restore journal.jsonl, or remove ${basename(needed)} to continue from db.json as it is, or start over with: ${command('state reset')} (or another ${option('dataDir')}).`,
+    },
+  );
 }
 
-function otherSnapshot({ db, journal }: Paths, changes: number): GatewayError {
-  const count = changes === 1 ? '1 change' : `${changes} changes`;
-  return damaged(`${journal} has ${count} to a db.json other than ${db}`, {
-    hint: hint`Restore the original db.json, or clear journal.jsonl to continue without its changes, or start over with: ${command('state reset')} (or another ${option('dataDir')}).`,
+function otherJournal({ db, journal, needed }: Paths, changes: number): GatewayError {
+  return damaged(`${journal} has ${changesText(changes)} to a db.json other than ${db}`, {
+    hint: hint`Restore the file that belongs to the other one, or remove journal.jsonl and ${basename(needed)} to continue from db.json without these changes, or start over with: ${command('state reset')} (or another ${option('dataDir')}).`,
   });
 }
 
@@ -161,17 +199,26 @@ export class Disk {
   #failure: GatewayError | undefined;
   /** Whether the folder or its journal had been removed or replaced when it was closed. */
   isLost = false;
+  /** Copies of edited files that were replaced. */
+  readonly keptEdits: string[] = [];
+  readonly #needed: string;
 
   private constructor(
-    { low, file, isOurs, outdated }: FoundFiles,
+    { paths, low, file, outdated, notices }: FoundFiles,
     journal: Journal,
     { warn = () => {} }: StoreFiles,
     stateOf: () => State,
   ) {
     this.#low = low;
     this.#file = file;
-    file.announce = (sha256) => this.#announce(sha256);
-    this.#outdated = isOurs ? outdated : 0;
+    file.onEdit = (kept) => {
+      const text = `${paths.db} was edited while gateway-sim was using it: the edit has no effect and is kept as ${kept} (stop the emulator before you edit, or use state import)`;
+      this.keptEdits.push(kept);
+      notices.push(text);
+      this.#report(text);
+    };
+    this.#needed = paths.needed;
+    this.#outdated = outdated;
     this.#journal = journal;
     this.#warn = warn;
     this.#stateOf = stateOf;
@@ -184,12 +231,33 @@ export class Disk {
    * @throws GatewayError `storage_failed`
    */
   static async open(found: FoundFiles, files: StoreFiles, stateOf: () => State): Promise<Disk> {
-    const journal = found.isOurs
-      ? await Journal.open(found.paths.journal, found, files)
+    const { paths, isOurs, isCurrent } = found;
+    const journal = isOurs
+      ? await Journal.open(paths.journal, found, files)
       : await newJournal(found, files, stateOf());
     const disk = new Disk(found, journal, files, stateOf);
+    try {
+      if (isOurs && !isCurrent) await disk.#takeOver(found);
+      // Before the first change, and never through a link. It is not synced: a power cut does not remove the journal.
+      await isCreated(writeFile(paths.needed, NEEDED, { mode: 0o600, flag: 'wx' }));
+    } catch (error) {
+      await journal.close();
+      throw error;
+    }
     disk.#planSnapshot();
     return disk;
+  }
+
+  /** Writes an edited or older db.json again in our own format. */
+  async #takeOver({ paths, conflicts, notices }: FoundFiles): Promise<void> {
+    if (conflicts.length) {
+      const kept = await keepEdited(paths.db);
+      this.keptEdits.push(kept);
+      notices.push(
+        `changed both in the edited db.json and in the journal: ${listText(conflicts)}. The journal's version is used, and the edited file is kept as ${kept}`,
+      );
+    }
+    await this.#writeSnapshot();
   }
 
   /**
@@ -199,7 +267,8 @@ export class Disk {
    */
   write(change: StoredChange, apply: () => Undo, stored: () => void): Promise<void> {
     // Serialize first: a change that is too large to write must not be applied.
-    const text = changeText(change);
+    const replaced = change.reset ? undefined : checksumsOf(change, this.#stateOf());
+    const text = changeText({ ...change, replaced });
     const before = this.#stateOf().size;
     const undo = apply();
     const after = this.#stateOf().size;
@@ -226,6 +295,13 @@ export class Disk {
     if (this.#failure !== failure) throw this.#failure;
   }
 
+  /** After the whole state was replaced: gives db.json and journal a new id, so that an older journal is rejected. */
+  async renew(): Promise<void> {
+    await this.#snapshotting;
+    if (!this.#closed) this.#startSnapshot();
+    await this.#snapshotting;
+  }
+
   /**
    * Stores pending changes, writes a last snapshot and closes the files. Warns if `db.json` is out of date: nothing is
    * lost, but people who read it should know.
@@ -247,7 +323,10 @@ export class Disk {
       this.isLost = true;
       this.#report((error as Error).message);
     }
+    const isStored = !this.#journal.end.changes;
     await this.#journal.close();
+    // If it stays, the next start only needs the journal.
+    if (isStored && !this.isLost) await removeFile(this.#needed).catch(() => {});
   }
 
   /** The length of both files. */
@@ -343,6 +422,8 @@ export class Disk {
   }
 
   #startSnapshot(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
     this.#snapshotting ??= this.#writeSnapshot().then(
       () => {
         this.#snapshotting = undefined;
@@ -359,8 +440,8 @@ export class Disk {
 
   /**
    * Writes the current state and drops the journal lines that it includes. A kill is harmless at any time: the journal
-   * names the new db.json before it replaces the old one, and keeps its lines until then. Replaying lines that are
-   * already in a snapshot leads to the same state, because each line has whole records.
+   * names the new db.json, and the last line that it includes, before it replaces the old one, and keeps all lines until
+   * then.
    */
   async #writeSnapshot(): Promise<void> {
     const journal = this.#journal;
@@ -374,14 +455,15 @@ export class Disk {
     // back. A snapshot with changes that were rolled back is discarded.
     await this.#between(() => {});
     if (this.#failure !== failure) throw new Error('changes were rolled back during the snapshot');
+    this.#file.announce = (written) => this.#announce({ ...written, after: since.last });
     await write(this.#low, snapshot);
-    const closeOld = await this.#between(() => journal.rebase(this.#file.sha256 ?? '', since));
+    const closeOld = await this.#between(() => journal.rebase(markOf(this.#file, since.last), since));
     await closeOld();
   }
 
-  async #announce(sha256: string): Promise<void> {
+  async #announce(mark: Mark): Promise<void> {
     this.#journal.assertOurs();
-    await this.#between(() => this.#journal.announce(sha256));
+    await this.#between(() => this.#journal.announce(mark));
     // Outside `#between`, so that appends can continue: after a heavy load, this takes a tenth of a second.
     await this.#journal.sync();
   }
@@ -395,30 +477,23 @@ async function write(low: Low<Snapshot>, snapshot: Snapshot): Promise<void> {
   });
 }
 
-/**
- * Starts a journal: in a new folder, after format 1, or for a db.json that a person edited or put there. Writes db.json
- * again in our own format.
- */
+/** Starts a journal: in a new folder, after format 1, or for a db.json that a person put there. Writes both files. */
 async function newJournal(
   { paths, low, file, end }: FoundFiles,
   files: StoreFiles,
   state: State,
 ): Promise<Journal> {
-  const isNew = file.sha256 === undefined;
-  let journal: Journal | undefined;
-  const create = async (db: string) => {
-    // A number above 0 means that there is a db.json, even if no change was ever stored.
-    journal = await Journal.create(paths.journal, { db, after: isNew ? 0 : end.last + 1 }, files);
-    return journal;
-  };
   try {
-    // The journal comes first, because a db.json alone would look as if its journal was lost. But the changes of an old
-    // journal must first be in db.json.
-    if (!end.changes) file.announce = create;
+    // First db.json: it needs no journal, but it must have the changes of an old one.
     await write(low, wholeState(state));
-    return journal ?? (await create(file.sha256 ?? ''));
+    return await Journal.create(paths.journal, markOf(file, end.last + 1), files);
   } catch (error) {
     const fix = hint`Free disk space, choose another folder with ${option('dataDir')}, or use ${option('inMemory')}.`;
     throw unwritable(paths.db, error, fix);
   }
+}
+
+/** @param after the number of the last line that db.json includes; above 0, so that a missing db.json is detected */
+function markOf({ id, sha256 = '' }: SnapshotFile, after: number): Mark {
+  return { id, db: sha256, after };
 }

@@ -13,7 +13,7 @@ export const LOG_FILE = 'start.log';
 const IGNORE_ALL = '*\n';
 
 /** In the order to move them: a snapshot without its journal would look like a complete state. */
-const STATE_FILES = ['db.json', 'journal.jsonl'];
+const STATE_FILES = ['db.json', 'journal.jsonl', 'journal.needed'];
 
 /** A data folder that only this process writes to, because it owns the file `lock` in it. */
 export class DataFolder {
@@ -145,12 +145,6 @@ async function newFolder(path: string): Promise<string> {
 
 /** Whether a file is the log or lock of a start, maybe of an earlier one that was killed. */
 const isOfStart = (name: string) => name === LOG_FILE || isLock(name);
-
-/** Whether a folder has only `db.json`, apart from a start's log and lock, and files that it was about to create. */
-export async function hasOnlySnapshot(folder: string): Promise<boolean> {
-  const others = (await readdir(folder)).filter((name) => !isOfStart(name));
-  return others.every((name) => ['db.json', 'db.json.tmp', 'journal.jsonl.tmp'].includes(name));
-}
 
 /** The beginning of a state file. An empty file, such as from mktemp, also matches. */
 const BEGINNING = /^\s*$|^\s*\{\s*"version"\s*:\s*\d/;

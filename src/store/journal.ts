@@ -19,22 +19,26 @@ import { parseChange, parseJson, type StoredChange } from './snapshot.ts';
 
 /*
  * The format of a journal: JSON lines, each with a checksum. The first line names the db.json that the changes belong
- * to; db.json itself has no such mark, because people edit and copy it. Each later line has a number. It is a change, or
- * it names the db.json that is about to replace the one before.
+ * to. Each later line has a number. It is a change, or it names the db.json that is about to replace the one before.
  */
 
 /**
  * Version of this format. Version 1 had no first line, numbers or checksums. In version 2, the first line could also name
- * a db.json as a person had written it.
+ * a db.json as a person had written it. Before version 4, a db.json had no id.
  */
-const FORMAT = 3;
+const FORMAT = 4;
 
-/**
- * @param db SHA-256 of db.json
- * @param after the number of the last line that db.json includes
- */
-const firstLine = (db: string, after: number): string =>
-  sealed(JSON.stringify({ journal: FORMAT, db, after }));
+/** The db.json that changes belong to. */
+export interface Mark {
+  /** The random id in the file, which an edit does not change; undefined in older formats. */
+  id: string | undefined;
+  /** SHA-256 of the file as gateway-sim wrote it. */
+  db: string;
+  /** The number of the last line that it includes. */
+  after: number;
+}
+
+const firstLine = (mark: Mark): string => sealed(JSON.stringify({ journal: FORMAT, ...mark }));
 
 /** @param change the text from `changeText`, which is never empty */
 const changeLine = (number: number, change: string): string => sealed(`{"line":${number},${change.slice(1)}`);
@@ -75,15 +79,16 @@ export interface End {
 /** The content of a journal. */
 export interface JournalContent {
   /**
-   * The hash of each db.json that the changes may belong to; none in format 1 or without lines. A kill can happen before
-   * or after one db.json replaces the other. Changes that the new one already includes are harmless, because each line
-   * has whole records.
+   * Each db.json that the changes may belong to; none in format 1 or without lines. A kill can happen before or after one
+   * db.json replaces the other.
    */
-  dbs: readonly string[];
-  /** Those of them that are certainly in our own format. */
+  marks: readonly Mark[];
+  /** The hashes of those that are certainly in our own format. */
   written: readonly string[];
-  /** Each with the length of its line. */
-  changes: readonly { change: StoredChange; bytes: number }[];
+  /** Whether the journal can be continued as it is. */
+  isCurrent: boolean;
+  /** Each with the number and the length of its line. */
+  changes: readonly { change: StoredChange; number: number; bytes: number }[];
   /** The end of the complete lines. */
   end: End;
   /** Whether the last line lacks its newline. */
@@ -100,8 +105,8 @@ export interface JournalContent {
  */
 export function readJournal(path: string): Promise<JournalContent | undefined> {
   return readIfThere(path, async (file) => {
-    const dbs: string[] = [];
-    const changes: { change: StoredChange; bytes: number }[] = [];
+    const marks: Mark[] = [];
+    const changes: { change: StoredChange; number: number; bytes: number }[] = [];
     const end: End = { bytes: 0, last: 0, changes: 0 };
     let format = 1;
     let count = 0;
@@ -111,7 +116,7 @@ export function readJournal(path: string): Promise<JournalContent | undefined> {
       isCut = read.at(-1) !== NEWLINE;
       const line = isCut ? read : read.subarray(0, -1);
       const isFirst = count === 0 && line.toString('latin1', 0, BEGINNING.length) === BEGINNING;
-      const isSealed = isFirst || dbs.length > 0;
+      const isSealed = isFirst || marks.length > 0;
       // A complete line that lost its newline, or has another byte instead, may have been acknowledged. The first line is
       // never torn: it is written before the file is renamed to this path.
       if (isCut && !isFirst && !(isSealed && SEAL.test(line.toString('latin1')))) {
@@ -123,33 +128,42 @@ export function readJournal(path: string): Promise<JournalContent | undefined> {
       end.bytes += line.length + 1;
       if (!isSealed) {
         const json = parseJson(line.toString(), source);
-        changes.push({ change: parseChange(json, source), bytes: line.length });
+        changes.push({ change: parseChange(json, source), number: count, bytes: line.length });
         continue;
       }
       const json = unsealed(line, source);
       if (isFirst) {
-        const { journal, db, after } = json;
-        const isKnown = journal === FORMAT || journal === 2;
-        if (!isKnown || typeof db !== 'string' || typeof after !== 'number')
+        const mark = markIn(json);
+        if (!mark || !FORMATS.includes(json['journal']))
           throw damaged(`${source} is not in a format that this gateway-sim can read`);
-        dbs.push(db);
-        format = journal;
-        end.last = after;
+        marks.push(mark);
+        format = Number(json['journal']);
+        end.last = mark.after;
         continue;
       }
       const { line: number, snapshot, version } = json;
       if (number !== ++end.last)
         throw damaged(`${source} is damaged: expected number ${end.last}, got ${number}`);
-      if (isRecord(snapshot) && typeof snapshot['db'] === 'string') dbs.push(snapshot['db']);
+      const mark = isRecord(snapshot) && markIn({ after: marks[0]?.after, ...snapshot });
+      if (mark) marks.push(mark);
       else {
         // The checksum proves that gateway-sim wrote it. Its records need a schema only if they were migrated.
         const change = version === SNAPSHOT_VERSION ? (json as StoredChange) : parseChange(json, source);
-        changes.push({ change, bytes: line.length });
+        changes.push({ change, number: end.last, bytes: line.length });
       }
     }
     end.changes = changes.length;
-    return { dbs, written: format === FORMAT ? dbs : [], changes, end, isCut, tornBytes };
+    const written = format > 2 ? marks.map(({ db }) => db) : [];
+    return { marks, written, isCurrent: format === FORMAT, changes, end, isCut, tornBytes };
   });
+}
+
+/** The formats with a first line. */
+const FORMATS: readonly unknown[] = [2, 3, FORMAT];
+
+function markIn({ id, db, after }: Record<string, unknown>): Mark | undefined {
+  if (typeof db !== 'string' || typeof after !== 'number') return undefined;
+  return { id: typeof id === 'string' ? id : undefined, db, after };
 }
 
 /** The append-only file of changes since the last snapshot. Each complete line is one change. */
@@ -179,22 +193,20 @@ export class Journal {
   /**
    * Creates a journal without changes. Replaces an older one.
    *
-   * @param db SHA-256 of db.json
-   * @param after the number of the line before the first one
    * @throws the file system's error
    */
   static async create(
     path: string,
-    { db, after }: { db: string; after: number },
+    mark: Mark,
     options: Pick<StoreFiles, 'fsync' | 'assertOurs'>,
   ): Promise<Journal> {
-    const line = Buffer.from(firstLine(db, after));
+    const line = Buffer.from(firstLine(mark));
     const file = await replaceFile(path, async (file) => {
       await file.appendFile(line);
       if (options.fsync) await syncFile(file);
     });
     if (options.fsync) await syncFolder(path);
-    return new Journal(path, file, { bytes: line.length, last: after, changes: 0 }, options);
+    return new Journal(path, file, { bytes: line.length, last: mark.after, changes: 0 }, options);
   }
 
   /**
@@ -244,8 +256,8 @@ export class Journal {
    * Announces the db.json that is about to replace the current one. No batch may be waiting for a sync: a sync that fails
    * also cuts off this line.
    */
-  announce(db: string): void {
-    this.#write([sealed(JSON.stringify({ line: this.#end.last + 1, snapshot: { db } }))]);
+  announce(mark: Mark): void {
+    this.#write([sealed(JSON.stringify({ line: this.#end.last + 1, snapshot: mark }))]);
   }
 
   /** Resolves when all current lines are on disk. */
@@ -285,9 +297,9 @@ export class Journal {
    *
    * @returns closes the old journal: freeing the disk space of a large file is slow
    */
-  async rebase(db: string, since: Readonly<End>): Promise<() => Promise<void>> {
+  async rebase(mark: Mark, since: Readonly<End>): Promise<() => Promise<void>> {
     const { bytes, last, changes } = this.#end;
-    const first = Buffer.from(firstLine(db, since.last));
+    const first = Buffer.from(firstLine(mark));
     const old = this.#file;
     this.#file = await replaceFile(this.#path, async (file) => {
       await file.appendFile(first);

@@ -56,6 +56,7 @@ export const MIGRATIONS: readonly Migration[] = [
       ...each('attempts', attempts, (attempt) => ({ fault: null, ...attempt })),
     }),
   },
+  { from: 3, describe: 'db.json gets an id, when it is written next', migrate: (state) => state },
 ];
 
 /** Changes each record of a list. The schema rejects anything else later. */

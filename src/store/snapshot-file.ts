@@ -1,26 +1,29 @@
 import { constants } from 'node:buffer';
-import { createHash } from 'node:crypto';
-import { type BigIntStats, statSync } from 'node:fs';
-import type { FileHandle } from 'node:fs/promises';
+import { createHash, randomBytes } from 'node:crypto';
+import { type BigIntStats, constants as fileConstants, statSync } from 'node:fs';
+import { copyFile, type FileHandle, link } from 'node:fs/promises';
 import type { Adapter } from 'lowdb';
-import { command, GatewayError, hint } from '../contract/error.ts';
 import { COLLECTION_NAMES } from '../contract/state.ts';
+import { realNow } from '../system/real-time.ts';
 import { damaged, replaceFile, syncFile, syncFolder } from './files.ts';
+import type { Mark } from './journal.ts';
 import { chunksOf, linesOf, readIfThere } from './lines.ts';
 import { SNAPSHOT_VERSION } from './migrations.ts';
+import { isRecord } from './parse-records.ts';
 import { parseJson, parseSnapshot, type Snapshot } from './snapshot.ts';
 
 /*
  * The format of a snapshot: valid JSON with one record per line. People can read, diff and edit it. It is read and
- * written in pieces, at any size. If its hash proves that gateway-sim wrote it, its records need no schema.
+ * written in pieces, at any size. If its hash proves that gateway-sim wrote it, its records need no schema. In db.json,
+ * each snapshot has a random id, which an edit does not change and which no other folder has.
  */
 
 /** Records to serialize before the event loop can run. */
 const SLICE = 250;
 
-/** The text of a snapshot in slices. */
-export function* snapshotText(snapshot: Snapshot): Generator<string> {
-  let text = `{"version":${snapshot.version}`;
+/** The text of a snapshot in slices. @param id only for db.json: an exported state belongs to no journal */
+export function* snapshotText(snapshot: Snapshot, id?: string): Generator<string> {
+  let text = JSON.stringify({ version: snapshot.version, id }).slice(0, -1);
   for (const name of COLLECTION_NAMES) {
     let count = 0;
     text += `,\n"${name}":[`;
@@ -79,14 +82,18 @@ export class SnapshotFile implements Adapter<Snapshot> {
   readonly #path: string;
   readonly #written: readonly string[];
   readonly #fsync: boolean;
+  /** The id in the file when it was last read or written; undefined if it has none. */
+  id: string | undefined;
   /** The hash of the file when it was last read or written; undefined if it does not exist. */
   sha256: string | undefined;
   /** Its length in bytes at that time; 0 if it does not exist. */
   size = 0;
   /** The file's stamp after the last read or write. */
   #stamp: string | undefined;
-  /** Called with the hash of a new file before it replaces the old one. */
-  announce: (sha256: string) => Promise<unknown> = async () => {};
+  /** Called before a new file replaces the old one. */
+  announce: (written: Pick<Mark, 'id' | 'db'>) => Promise<unknown> = async () => {};
+  /** Called with the copy of a file that was edited since it was last read or written, before it is replaced. */
+  onEdit: (kept: string) => void = () => {};
 
   /**
    * @param written hashes of files that gateway-sim wrote
@@ -110,25 +117,28 @@ export class SnapshotFile implements Adapter<Snapshot> {
       this.sha256 = hash.digest('hex');
       this.#stamp = stamp;
       const isOurs = this.#written.includes(this.sha256);
-      const state = await (isOurs ? parseLines(file) : parseWhole(file, this.#path));
-      return isOurs && isCurrent(state) ? state : parseSnapshot(state, this.#path);
+      const parsed = await (isOurs ? parseLines(file) : parseWhole(file, this.#path));
+      const { id, ...state } = isRecord(parsed) ? parsed : {};
+      if (typeof id === 'string') this.id = id;
+      return isOurs && isCurrent(state) ? state : parseSnapshot(parsed, this.#path);
     };
-    return (await readIfThere(this.#path, read, { follows: true })) ?? null;
+    return (await readIfThere(this.#path, read)) ?? null;
   }
 
   /**
-   * Writes a snapshot in slices to a new file, which then replaces the old one.
+   * Writes a snapshot in slices to a new file, which then replaces the old one. An old file that was edited is kept.
    *
-   * @throws GatewayError `storage_failed` if the file was edited in the meantime. The edited file stays.
+   * @throws the file system's error, with the old file unchanged
    */
   async write(snapshot: Snapshot): Promise<void> {
     const isSynced = this.#fsync || this.sha256 !== undefined;
+    const id = randomBytes(8).toString('hex');
     const hash = createHash('sha256');
     let sha256 = '';
     let size = 0;
     let stamp = '';
     const file = await replaceFile(this.#path, async (file) => {
-      for (const text of snapshotText(snapshot)) {
+      for (const text of snapshotText(snapshot, id)) {
         const slice = Buffer.from(text);
         hash.update(slice);
         size += slice.length;
@@ -137,28 +147,35 @@ export class SnapshotFile implements Adapter<Snapshot> {
       sha256 = hash.digest('hex');
       // Without this, a power cut after the rename could leave an empty file instead of the old one.
       if (isSynced) await syncFile(file);
-      this.#assertUnedited();
-      await this.announce(sha256);
+      await this.announce({ id, db: sha256 });
+      const found = stampOf(this.#path);
+      const isEdited = found !== undefined && this.#stamp !== undefined && found !== this.#stamp;
+      if (isEdited) this.onEdit(await keepEdited(this.#path));
       // Before the rename, since a user may edit the file right after it.
       stamp = stampText(await file.stat({ bigint: true }));
     });
     await file.close();
     // Before anything relies on the new file.
     if (isSynced) await syncFolder(this.#path);
+    this.id = id;
     this.sha256 = sha256;
     this.size = size;
     this.#stamp = stamp;
   }
+}
 
-  #assertUnedited(): void {
-    const found = stampOf(this.#path);
-    if (found === undefined || this.#stamp === undefined || found === this.#stamp) return;
-    throw new GatewayError(
-      'storage_failed',
-      `${this.#path} was edited while gateway-sim was using it: the edit is kept but has no effect, and new changes are in journal.jsonl next to it`,
-      { hint: hint`Stop the emulator before you edit its state, or use: ${command('state import')}` },
-    );
-  }
+/**
+ * Keeps a file that a person edited under another name, before it is replaced.
+ *
+ * @returns the new path
+ * @throws the file system's error
+ */
+export async function keepEdited(path: string): Promise<string> {
+  const time = new Date(realNow()).toISOString().replaceAll(':', '-');
+  const kept = path.replace(/\.json$/, `.edited-${time}.json`);
+  // A link also gets what an editor has yet to write. Some file systems have none.
+  await link(path, kept).catch(() => copyFile(path, kept, fileConstants.COPYFILE_EXCL));
+  return kept;
 }
 
 function isCurrent(state: unknown): state is Snapshot {

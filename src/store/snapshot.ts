@@ -20,25 +20,15 @@ export function wholeState(state: State): Snapshot {
   return snapshotOf((name) => [...state[name].values()]);
 }
 
-/** Whether a snapshot has the same records as a state, in the same order. */
-export function isSame(state: State, snapshot: Snapshot): boolean {
-  return COLLECTION_NAMES.every((name) => {
-    const records = snapshot[name];
-    // One record at a time: a large collection does not fit into one string.
-    const isEqual = (record: object, index: number) =>
-      JSON.stringify(record) === JSON.stringify(records[index]);
-    return state[name].size === records.length && [...state[name].values()].every(isEqual);
-  });
-}
-
 export function emptySnapshot(): Snapshot {
   return snapshotOf(() => []);
 }
 
-const SNAPSHOT_KEYS: ReadonlySet<string> = new Set(['version', ...COLLECTION_NAMES]);
+const SNAPSHOT_KEYS: ReadonlySet<string> = new Set(['version', 'id', ...COLLECTION_NAMES]);
 
 /**
- * Validates a snapshot that a person may have edited. Migrates an older version.
+ * Validates a snapshot that a person may have edited. Migrates an older version. Ignores the id that connects a db.json
+ * with its journal.
  *
  * @param source the name of the snapshot, for errors: a file's path, or "the request body"
  * @throws GatewayError `state_damaged` with the first problem
@@ -61,18 +51,32 @@ function requireKnownKeys(value: object, known: ReadonlySet<string>, source: str
   throw damaged(`${source}: unknown key "${unknown.slice(0, 60)}": ${help}`);
 }
 
-/** A change in the journal. `reset`: it replaces the whole state. */
-export type StoredChange = Change & { reset?: true };
+/** Checksums of records, by collection and id. */
+export type Checksums = { readonly [Name in CollectionName]?: Readonly<Record<string, string>> };
+
+/** A change in the journal. `reset`: it replaces the whole state. `replaced`: the records that it replaces or removes. */
+export type StoredChange = Change & { reset?: true; replaced?: Checksums | undefined };
 
 /** A change as JSON for `parseChange`. */
 export function changeText(change: StoredChange): string {
   return JSON.stringify({ version: SNAPSHOT_VERSION, ...change });
 }
 
-const CHANGE_KEYS = new Set(['line', 'reset', 'removed', 'crc32', ...SNAPSHOT_KEYS]);
+const CHANGE_KEYS = new Set([
+  'line',
+  'version',
+  'reset',
+  'removed',
+  'replaced',
+  'crc32',
+  ...COLLECTION_NAMES,
+]);
 const COLLECTION_KEYS: ReadonlySet<string> = new Set(COLLECTION_NAMES);
 
-/** Validates a change, with the same checks as for a snapshot. The number and the checksum of its line are ignored. */
+/**
+ * Validates a change, with the same checks as for a snapshot. The number and the checksum of its line are ignored. So are
+ * the checksums of the records that it replaces: they are of another version if the change was migrated.
+ */
 export function parseChange(json: unknown, source: string): StoredChange {
   if (!isRecord(json)) throw damaged(`${source} is damaged: not a change`);
   const migrated = migrate(json, 'version' in json ? json['version'] : 1, source);

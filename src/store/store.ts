@@ -8,7 +8,8 @@ import { type Snapshot, type StoredChange, wholeState } from './snapshot.ts';
  * The state is in memory, and two files are its copy. `db.json` is a snapshot: the whole state at one moment, for people
  * to read and edit. lowdb holds it while it is read and written (`Low` in disk.ts); its adapter is `SnapshotFile`.
  * `journal.jsonl` has every change since then. A change is acknowledged once it is in the journal, so that its cost does
- * not grow with the state; the journal also names the db.json that its changes belong to.
+ * not grow with the state; the journal also names the db.json that its changes belong to. A third file, `journal.needed`,
+ * is there from the start to a normal stop: without it, db.json is the whole state.
  */
 
 /**
@@ -28,7 +29,7 @@ export class Store {
   readonly #listeners: ChangeListener[] = [];
   /** Whether the folder already had a state. */
   found = false;
-  /** Messages for the user about the files, such as a dropped incomplete line. */
+  /** Messages for the user about the files, such as a dropped incomplete line. More may follow while it is open. */
   readonly notices: string[] = [];
 
   private constructor() {}
@@ -54,9 +55,8 @@ export class Store {
   static async open(files: StoreFiles, initial: () => Promise<Snapshot>): Promise<Store> {
     const store = new Store();
     await onFolder(files.folder, async () => {
-      const found = await readFolder(files);
+      const found = await readFolder(files, store.notices);
       store.found = found.state !== null;
-      store.notices.push(...found.notices);
       if (found.state) store.#state = found.state;
       else store.#state.apply(await initial());
       store.#disk = await Disk.open(found.files, files, () => store.#state);
@@ -105,6 +105,7 @@ export class Store {
       };
     };
     await this.#store(change, { reset: true, ...change }, apply);
+    await this.#disk?.renew();
   }
 
   /** Returns a promise if the caller must wait. */
@@ -137,6 +138,11 @@ export class Store {
   /** The current state as plain records. */
   snapshot(): Snapshot {
     return wholeState(this.#state);
+  }
+
+  /** Copies of a db.json that was edited and then replaced. */
+  get keptEdits(): readonly string[] {
+    return this.#disk?.keptEdits ?? [];
   }
 
   /** Whether the folder had been removed, moved or replaced when the store was closed. */

@@ -16,6 +16,12 @@ export function stateUseCases(parts: UseCaseParts) {
     /** Resolves when all current records are stored. @throws GatewayError `storage_failed` */
     stored: (): Promise<void> => store.stored(),
 
+    /** What the terminal said about the stored state and the certificate, oldest first. */
+    notices: (): readonly string[] => store.notices,
+
+    /** Copies of a db.json that a person edited and that was replaced since the start, oldest first. */
+    keptEdits: (): readonly string[] => store.keptEdits,
+
     /**
      * Restores the initial fixtures and fault rules. Merchants keep their keys, so that running code still works.
      * Due tasks are dropped. The clock does not change, because it never goes back.

@@ -1,8 +1,10 @@
-import { symlink, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { SNAPSHOT_VERSION } from '../../src/store/migrations.ts';
 import { run, runJson, start } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
+import { merchant } from '../helpers/records.ts';
 
 describe('start with an invalid configuration', () => {
   const CASES: [what: string, config: string, named: string[]][] = [
@@ -129,5 +131,64 @@ describe('a configuration file', () => {
     expect(body.data).toContainEqual({ id: 'wal_ada_npr', ...config.wallets[0] });
     const created = await runJson(['payments', 'create', '--currency', 'NPR', '--amount', '100'], { cwd });
     expect(created.body).toMatchObject({ currency: 'NPR', charge: '10.50' });
+  });
+});
+
+describe('the fixtures of a discovered configuration file', () => {
+  const SECRET_KEY = merchant().secretKey;
+  const FIXTURES = JSON.stringify({ version: SNAPSHOT_VERSION, merchants: [merchant()] });
+
+  /** A project with a configuration file, in a folder with other projects. */
+  async function project({ fixtures, repository }: { fixtures: string; repository: '' | '..' | '.' }) {
+    const work = await temporaryFolder({ 'outside.json': FIXTURES });
+    const cwd = join(work, 'repo', 'shop');
+    const files = {
+      'repo/shared.json': FIXTURES,
+      'repo/shop/own.json': FIXTURES,
+      'repo/shop/.gateway-sim/backup/db.json': FIXTURES,
+      'repo/other/.gateway-sim/db.json': FIXTURES,
+      'repo/named/db.json': FIXTURES,
+      'repo/named/journal.jsonl': '',
+      'repo/fixtures/db.json': FIXTURES,
+      'repo/shop/gateway-sim.config.json': JSON.stringify({ fixtures, inMemory: true, port: 0 }),
+    };
+    for (const [name, text] of Object.entries(files)) {
+      await mkdir(dirname(join(work, name)), { recursive: true });
+      await writeFile(join(work, name), text);
+    }
+    await symlink(join(work, 'outside.json'), join(cwd, 'link.json'));
+    if (repository) await mkdir(join(cwd, repository, '.git'));
+    return cwd;
+  }
+
+  it.each([
+    ['../shared.json', '', 'points outside its own repository'],
+    ['../shared.json', '.', 'points outside its own repository'],
+    ['../../outside.json', '..', 'points outside its own repository'],
+    ['link.json', '..', 'points outside its own repository'],
+    ['../other/.gateway-sim/db.json', '..', 'points into the data folder of another emulator'],
+    ['../named/db.json', '..', 'points into the data folder of another emulator'],
+  ] as const)('%s in the repository "%s": %s', async (fixtures, repository, problem) => {
+    const cwd = await project({ fixtures, repository });
+    const { code, stderr, stdout } = await run(['start'], { cwd });
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toContain(`"fixtures" in gateway-sim.config.json ${problem}: ${join(cwd, fixtures)}`);
+    expect(stderr).toMatch(/--config or GATEWAY_SIM_CONFIG, or set this value with its flag/);
+    // Named on the command line, anything goes.
+    for (const args of [
+      ['--fixtures', fixtures],
+      ['--config', 'gateway-sim.config.json'],
+    ])
+      expect((await start(args, { cwd })).ready.secretKey).toBe(SECRET_KEY);
+  });
+
+  it.each([
+    ['own.json', ''],
+    ['.gateway-sim/backup/db.json', ''],
+    ['../shared.json', '..'],
+    ['../fixtures/db.json', '..'],
+  ] as const)('%s in the repository "%s" is used', async (fixtures, repository) => {
+    const cwd = await project({ fixtures, repository });
+    expect((await start([], { cwd })).ready.secretKey).toBe(SECRET_KEY);
   });
 });

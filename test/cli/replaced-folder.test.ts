@@ -1,5 +1,5 @@
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { leftByKill, run, runJson, start } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
@@ -80,22 +80,45 @@ describe('an initiate request', () => {
 });
 
 describe('a db.json that is edited while an emulator uses it', () => {
-  it('stays as edited, and is reported immediately and at the next start', async () => {
+  it('is kept under another name at the next write, which terminal, status and dashboard say', async () => {
     const cwd = await temporaryFolder();
     const db = join(cwd, '.gateway-sim', 'db.json');
-    const emulator = await start([], { cwd });
+    const emulator = await start(['--quiet'], { cwd });
     await initiate(emulator, 'order-1');
     await expect.poll(() => readFile(db, 'utf8')).toContain('order-1');
     const edited = (await readFile(db, 'utf8')).replace('order-1', 'order-X');
     await writeFile(db, edited);
     await initiate(emulator, 'order-2');
     await emulator.until((_, stderr) => stderr.includes('was edited while gateway-sim was using it'));
-    expect(await readFile(db, 'utf8')).toBe(edited);
-    const { stderr } = await emulator.stop();
-    expect(stderr).toContain('the edit is kept');
-    expect(await readFile(db, 'utf8')).toBe(edited);
-    const next = await run(['start'], { cwd });
-    expect([next.code, next.stderr]).toEqual([6, expect.stringContaining('db.json')]);
-    expect(await readFile(db, 'utf8')).toBe(edited);
+    const [, kept = ''] = /kept as (\S+)/.exec(emulator.stderr()) ?? [];
+    expect(await readFile(kept, 'utf8')).toBe(edited);
+    await expect.poll(() => readFile(db, 'utf8')).toContain('order-2');
+    const notice = expect.stringContaining(
+      `edited while gateway-sim was using it: the edit has no effect and is kept as ${kept}`,
+    );
+    const { body } = await runJson<{ notices: string[] }>(['status'], { cwd });
+    expect(body.notices).toEqual([notice]);
+    expect((await run(['status'], { cwd })).stdout).toContain('NOTICE    ');
+    const page = await (await fetch(`${emulator.ready.url}/_sim/ui/payments`)).text();
+    expect(page).toContain('db.json was edited');
+    expect(page).toContain(basename(kept));
+    expect((await emulator.stop()).code).toBe(0);
+    const next = await start(['--quiet'], { cwd });
+    expect(next.stderr()).toBe('');
+    expect(await identifiersIn(cwd)).toEqual(['order-2', 'order-1']);
   });
+});
+
+it('a db.json that is edited after a kill is used with the changes in the journal, which --quiet says, too', async () => {
+  const cwd = await temporaryFolder();
+  const emulator = await start([], { cwd });
+  await initiate(emulator, 'order-1');
+  const killed = await leftByKill(cwd);
+  const db = join(killed, '.gateway-sim', 'db.json');
+  await writeFile(db, (await readFile(db, 'utf8')).replace('Wallet Example', 'Edited Example'));
+  const { stderr } = await start(['--quiet'], { cwd: killed });
+  expect(stderr()).toMatch(
+    /db\.json was edited after .*using the edited file with the \d+ changes in .*journal\.jsonl/,
+  );
+  expect(await readFile(db, 'utf8')).toMatch(/Edited Example[\s\S]*order-1/);
 });

@@ -4,7 +4,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { promisify } from 'node:util';
 import { onTestFinished, vi } from 'vitest';
 
-type Name = 'open' | 'rename' | 'unlink' | 'utimes';
+type Name = 'copyFile' | 'link' | 'open' | 'rename' | 'unlink' | 'utimes';
 
 /** Until the end of the test, passes calls of these functions of node:fs/promises to `around`, which may run them. */
 export function interceptFiles(

@@ -210,9 +210,21 @@ describe('an imported state', () => {
     expect(await list<Payment>(sim, '/payments')).toMatchObject([{ status: 'canceled', settledAt: at }]);
   });
 
+  it('can be a copy of a db.json, whose id is ignored, and is exported without an id', async () => {
+    const { sim, dataDir } = await onDisk({});
+    const db = async () => JSON.parse(await readFile(join(dataDir, 'db.json'), 'utf8'));
+    const state = await db();
+    expect((await ask(sim, 'PUT', '/snapshot', state)).status).toBe(200);
+    expect((await db()).id).toMatch(/^[0-9a-f]{16}$/);
+    expect((await db()).id).not.toBe(state.id);
+    expect(await exported(sim)).not.toHaveProperty('id');
+  });
+
   it('gets the keys and currencies of the options in the same write', async () => {
     const { sim, dataDir } = await onDisk({ publicKey: 'pub_sim_pinned', currency: ['NPR:Rs'] });
     const state = { version: SNAPSHOT_VERSION, merchants: [merchant()], wallets: [wallet({ id: 'w1' })] };
+    // The line stays in the journal if db.json cannot be written.
+    await mkdir(join(dataDir, 'db.json.tmp'));
     expect((await ask(sim, 'PUT', '/snapshot', state)).status).toBe(200);
     const copy = await copyOfFiles(dataDir);
     const lines = (await readFile(join(copy, 'journal.jsonl'), 'utf8')).trimEnd().split('\n');

@@ -53,6 +53,20 @@ export const BEGINNINGS = {
     await writeFile(join(data, 'db.json'), JSON.stringify(records()));
     return records();
   },
+  'an edited db.json with changes in its journal': async (data) => {
+    const before = `${data}-before`;
+    const store = await emptied(before);
+    const using = context();
+    await store.commit((state) => initiate(state, input({ identifier: 'old-1' }), 'sandbox', using));
+    await store.commit(() => ({ change: { wallets: [wallet({ id: 'added' })] }, result: null }));
+    await cp(before, data, { recursive: true });
+    await store.close();
+    // The journal has this wallet, too.
+    const state = JSON.parse(await readFile(join(data, 'db.json'), 'utf8'));
+    const wallets = [...state.wallets, wallet({ id: 'added', balance: '1' })];
+    await writeFile(join(data, 'db.json'), JSON.stringify({ ...state, wallets }));
+    return store.snapshot();
+  },
   'a folder in the previous format': async (data) => {
     await cp(VERSION_1, `${data}-before`, { recursive: true });
     await cp(VERSION_1, data, { recursive: true });

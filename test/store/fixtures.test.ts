@@ -59,6 +59,11 @@ describe("a user's own fixtures", () => {
     });
   });
 
+  it('can be a copy of a db.json, whose id is ignored', async () => {
+    const path = await own({ ...fullSnapshot(), id: '0123456789abcdef' });
+    expect(await fixturesOf(path)()).toEqual(fullSnapshot());
+  });
+
   it("without merchants or wallets get the package's", async () => {
     const { merchants, wallets } = await packaged();
     const onlyWallets = await own({ ...CURRENT, wallets: [wallet()] });

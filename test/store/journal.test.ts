@@ -1,6 +1,17 @@
 import { createHash } from 'node:crypto';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { link, mkdtemp, open, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import {
+  link,
+  mkdir,
+  mkdtemp,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -115,6 +126,16 @@ describe('a kill at any step', () => {
       },
     ],
     [
+      'of a start after an edit of db.json that conflicts with the journal',
+      async () => {
+        const folder = await killed('a', 'b');
+        const state = JSON.parse(await readFile(dbOf(folder), 'utf8'));
+        const edited = { ...state, wallets: [...state.wallets, wallet({ id: 'a' })] };
+        await writeFile(dbOf(folder), JSON.stringify(edited));
+        return folder;
+      },
+    ],
+    [
       'of a start with a db.json that a user put there',
       async () => {
         const folder = await temporaryFolder();
@@ -192,17 +213,17 @@ describe('a journal', () => {
     [
       'duplicated',
       (lines: string[]) => lines.flatMap((line, index) => (index === 1 ? [line, line] : [line])),
-      /expected number 2, got 1/,
+      /expected number 3, got 2/,
     ],
     [
       'moved',
       ([first = '', a = '', b = '']: string[]) => [first, b, a],
-      /line 2 is damaged: expected number 1, got 2/,
+      /line 2 is damaged: expected number 2, got 3/,
     ],
     [
       'missing',
       ([first = '', , b = '']: string[]) => [first, b],
-      /line 2 is damaged: expected number 1, got 2/,
+      /line 2 is damaged: expected number 2, got 3/,
     ],
     [
       'without its checksum',
@@ -222,10 +243,10 @@ describe('a journal', () => {
     ['{"journal":99,"db":"x","after":0}', 0, /line 1 is not in a format that this gateway-sim can read/],
     ['{"journal":2,"db":7,"after":0}', 0, /line 1 is not in a format/],
     ['{"journal":2,"db":"x","after":"0"}', 0, /line 1 is not in a format/],
-    ['{"line":1,"snapshot":"x"}', 1, /line 2: unknown key "snapshot"/],
-    ['{"line":1,"snapshot":{"db":7}}', 1, /line 2: unknown key "snapshot"/],
-    ['{"line":1,"wallets":[{"id":7}]}', 1, /line 2 is damaged: wallets\.0/],
-    ['{"line":1,"removed":{"__proto__":[]}}', 1, /line 2: unknown key "__proto__"/],
+    ['{"line":2,"snapshot":"x"}', 1, /line 2: unknown key "snapshot"/],
+    ['{"line":2,"snapshot":{"db":7}}', 1, /line 2: unknown key "snapshot"/],
+    ['{"line":2,"wallets":[{"id":7}]}', 1, /line 2 is damaged: wallets\.0/],
+    ['{"line":2,"removed":{"__proto__":[]}}', 1, /line 2: unknown key "__proto__"/],
   ])('with the sealed line %s from another source is rejected', async (json, at, message) => {
     const folder = await killed('a');
     await editJournal(folder, (lines) => lines.with(at, sealed(json)));
@@ -235,18 +256,49 @@ describe('a journal', () => {
     });
   });
 
-  it('that is missing is rejected, and the user can continue with an empty one', async () => {
-    const folder = await killed('a');
-    await rm(journalOf(folder));
-    // Created by every start.
-    await writeFile(join(folder, '.gitignore'), '*\n');
-    await expect(openStore(folder)).rejects.toMatchObject({
-      code: 'state_damaged',
-      message: `${journalOf(folder)} is missing: it contained the changes since ${dbOf(folder)} was written`,
-      remedy: expect.stringMatching(/Restore journal\.jsonl, or create an empty one .* state reset/),
+  describe.each(['missing', 'empty'])('that is %s', (what) => {
+    const lose = (folder: string) =>
+      what === 'empty' ? writeFile(journalOf(folder), '') : rm(journalOf(folder));
+
+    it('after a kill is rejected, also in a copy, until the user gives it up', async () => {
+      const folder = await killed('a');
+      await lose(folder);
+      const copy = await copyOfFiles(folder);
+      for (const path of [folder, copy])
+        await expect(openStore(path)).rejects.toMatchObject({
+          code: 'state_damaged',
+          message: `${journalOf(path)} is missing or empty: it contained the changes since ${dbOf(path)} was written, because gateway-sim was not stopped normally`,
+          remedy: expect.stringMatching(
+            /Restore journal\.jsonl, or remove journal\.needed to continue .* state reset/,
+          ),
+        });
+      await rm(join(folder, 'journal.needed'));
+      expect(await reopened(folder)).toEqual({ ids: [], notices: [] });
     });
-    await writeFile(journalOf(folder), '');
-    expect(await reopened(folder)).toEqual({ ids: [], notices: [] });
+
+    it('after a normal stop is no damage, but is after the next kill', async () => {
+      const folder = await temporaryFolder();
+      const store = await openStore(folder);
+      await store.commit(put('a'));
+      await store.close();
+      expect(await readdir(folder)).toEqual(['db.json', 'journal.jsonl']);
+      await lose(folder);
+      const second = await openStore(folder);
+      expect([idsOf(second), second.notices]).toEqual([['a'], []]);
+      const copy = await copyOfFiles(folder);
+      await lose(copy);
+      await expect(openStore(copy)).rejects.toMatchObject({ code: 'state_damaged' });
+    });
+
+    it('is rejected after a stop that could not update db.json', async () => {
+      const folder = await temporaryFolder();
+      const store = await openStore(folder);
+      await store.commit(put('a'));
+      await mkdir(`${dbOf(folder)}.tmp`);
+      await store.close();
+      await lose(folder);
+      await expect(openStore(folder)).rejects.toMatchObject({ code: 'state_damaged' });
+    });
   });
 
   it('is not required next to a db.json from a user', async () => {
@@ -298,7 +350,7 @@ describe('a journal', () => {
     const store = await openStore(folder);
     await store.commit(put('c'));
     const lines = (await readFile(journalOf(folder), 'utf8')).trimEnd().split('\n');
-    expect(lines.map((line) => JSON.parse(line).line)).toEqual([undefined, 1, 2, 3]);
+    expect(lines.map((line) => JSON.parse(line).line)).toEqual([undefined, 2, 3, 4]);
     await store.close();
     expect(await reopened(folder)).toEqual({ ids: ['a', 'b', 'c'], notices: [] });
   });
@@ -321,26 +373,19 @@ describe('a journal', () => {
     await expect(openStore(copy)).rejects.toMatchObject({
       code: 'state_damaged',
       message: `${journalOf(copy)} has 1 change to a db.json other than ${dbOf(copy)}`,
-      remedy: expect.stringMatching(/Restore the original db\.json, or clear journal\.jsonl .* state reset/),
+      remedy: expect.stringMatching(
+        /Restore the file that belongs .* remove journal\.jsonl and journal\.needed .* state reset/,
+      ),
     });
     expect(await readFile(journalOf(copy))).toEqual(held);
     await writeFile(dbOf(copy), belonging);
     expect((await reopened(copy)).ids).toEqual(['old', 'newer', 'newest']);
     await writeFile(dbOf(copy), old);
-    await writeFile(journalOf(copy), '');
+    await writeFile(journalOf(copy), held);
+    await Promise.all(
+      ['journal.jsonl', 'journal.needed'].map((name) => rm(join(copy, name), { force: true })),
+    );
     expect((await reopened(copy)).ids).toEqual(['old']);
-  });
-
-  it('with only changes that a replaced db.json contains accepts that file', async () => {
-    const folder = await killed('a');
-    const later = await copyOfFiles(folder);
-    await reopened(later);
-    await writeFile(dbOf(folder), JSON.stringify(JSON.parse(await readFile(dbOf(later), 'utf8')), null, 4));
-    expect(await reopened(folder)).toEqual({
-      ids: ['a'],
-      notices: [`${dbOf(folder)} was changed after gateway-sim wrote it: using the changed file`],
-    });
-    expect(await reopened(folder)).toEqual({ ids: ['a'], notices: [] });
   });
 
   it('without later changes accepts an edited db.json, and reports it once', async () => {
@@ -369,11 +414,11 @@ describe('a journal', () => {
     const copy = await copyOfFiles(folder);
     await reopened(copy);
     const next = await readFile(dbOf(copy));
-    const snapshot = { generation: 2, db: createHash('sha256').update(next).digest('hex'), after: 1 };
+    const snapshot = { generation: 2, db: createHash('sha256').update(next).digest('hex'), after: 2 };
     const lines = [
       sealed(JSON.stringify({ journal: 2, generation: 1, db, after })),
       line,
-      sealed(JSON.stringify({ line: 2, snapshot })),
+      sealed(JSON.stringify({ line: 3, snapshot })),
     ];
     await editJournal(folder, () => lines);
     const other = await copyOfFiles(folder);
@@ -401,7 +446,7 @@ describe('a journal', () => {
     const folder = await copyOfFiles(VERSION_1);
     const store = await openStore(folder);
     expect(await changesIn(folder)).toBe(0);
-    expect(JSON.parse(await readFile(dbOf(folder), 'utf8'))).toEqual(store.snapshot());
+    expect(JSON.parse(await readFile(dbOf(folder), 'utf8'))).toMatchObject(store.snapshot());
     expect(await readFile(journalOf(folder), 'utf8')).toMatch(/^\{"journal":\d,/);
   });
 });
@@ -480,12 +525,15 @@ describe.skipIf(process.platform === 'win32')('a folder from another source', ()
     expect(await readFile(victim, 'utf8')).toBe('a line of another user');
   });
 
-  it('with a db.json that is a link to a file can be opened', async () => {
+  it('with a db.json that is a link is rejected, and named', async () => {
     const folder = await killed('a');
-    const elsewhere = join(await temporaryFolder(), 'kept.json');
+    const elsewhere = join(await temporaryFolder(), 'db.json');
     await rename(dbOf(folder), elsewhere);
     await symlink(elsewhere, dbOf(folder));
-    expect(await reopened(folder)).toMatchObject({ ids: ['a'] });
+    await expect(openStore(folder)).rejects.toMatchObject({
+      code: 'state_damaged',
+      message: `${dbOf(folder)} cannot be read: it is a link`,
+    });
   });
 
   it('with hard links as files can be opened without changes to the other copies', async () => {

@@ -49,9 +49,9 @@ async function traceFiles(folder: string): Promise<string[]> {
 
 const FIRST = [
   'write db.json.tmp',
+  'rename db.json.tmp',
   'write journal.jsonl.tmp',
   'rename journal.jsonl.tmp',
-  'rename db.json.tmp',
 ];
 /** The journal names the next db.json before it replaces the old one, and keeps its lines until then. */
 const SNAPSHOT = [

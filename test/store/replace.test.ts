@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Snapshot } from '../../src/store/snapshot.ts';
@@ -8,6 +8,9 @@ import { records, wallet } from '../helpers/records.ts';
 import { dbOf, idsIn, journalOf, openStore, put } from '../helpers/store.ts';
 
 const INITIAL = records().wallets.map(({ id }) => id);
+/** As on a full disk, which the journal survives. */
+const preventSnapshots = (folder: string) => mkdir(`${dbOf(folder)}.tmp`);
+
 /** A state with a single, different wallet. */
 const replacement = { ...records(), wallets: [wallet({ id: 'only' })] };
 const ids = (snapshot: Pick<Snapshot, 'wallets'>) => snapshot.wallets.map(({ id }) => id);
@@ -24,6 +27,7 @@ describe('a replaced state', () => {
   it('is one journal line, marked as a reset', async () => {
     const folder = await temporaryFolder();
     const store = await openStore(folder);
+    await preventSnapshots(folder);
     await store.replace(replacement);
     const [, ...lines] = (await readFile(journalOf(folder), 'utf8')).trimEnd().split('\n');
     expect(lines.map((line) => JSON.parse(line))).toMatchObject([
@@ -34,12 +38,12 @@ describe('a replaced state', () => {
   it('has no effect if a kill tore its line', async () => {
     const folder = await temporaryFolder();
     const store = await openStore(folder);
-    const db = await readFile(dbOf(folder));
+    await preventSnapshots(folder);
     await store.replace(replacement);
     const journal = await readFile(journalOf(folder));
     await store.close();
-    await writeFile(dbOf(folder), db);
     await writeFile(journalOf(folder), journal.subarray(0, -2));
+    await rmdir(`${dbOf(folder)}.tmp`);
     const second = await openStore(folder);
     expect(ids(second.snapshot())).toEqual(INITIAL);
     expect(second.notices).toEqual([expect.stringContaining('torn')]);

@@ -171,13 +171,14 @@ describe('the files of a store', () => {
       .map((line) => JSON.parse(line));
     expect(first).toMatchObject({
       journal: expect.any(Number),
+      id: JSON.parse(await readFile(dbOf(folder), 'utf8')).id,
       db: expect.stringMatching(/^[0-9a-f]{64}$/),
-      after: 0,
+      after: 1,
     });
     const crc32 = expect.stringMatching(/^[0-9a-f]{8}$/);
     expect(lines).toEqual([
-      { line: 1, version: SNAPSHOT_VERSION, wallets: [wallet({ id: 'a' })], crc32 },
-      { line: 2, version: SNAPSHOT_VERSION, wallets: [wallet({ id: 'b' })], crc32 },
+      { line: 2, version: SNAPSHOT_VERSION, wallets: [wallet({ id: 'a' })], crc32 },
+      { line: 3, version: SNAPSHOT_VERSION, wallets: [wallet({ id: 'b' })], crc32 },
     ]);
   });
 
@@ -277,7 +278,7 @@ describe('the files of a store', () => {
   it('include a snapshot with one record per line as soon as the store is open', async () => {
     const { folder } = await fresh();
     const text = await readFile(dbOf(folder), 'utf8');
-    expect(JSON.parse(text)).toEqual(records());
+    expect(JSON.parse(text)).toEqual({ ...records(), id: expect.stringMatching(/^[0-9a-f]{16}$/) });
     for (const record of records().wallets) expect(text.split(/,?\n/)).toContain(JSON.stringify(record));
   });
 
@@ -398,11 +399,11 @@ describe('the files of a store', () => {
   );
 
   it.each(['before', 'while'])(
-    'keep an edit of db.json that is made %s a snapshot is written',
+    'keep an edit of db.json that is made %s a snapshot is written, under another name',
     async (moment) => {
       const warn = vi.fn();
       const { folder, store } = await fresh({ warn });
-      await store.commit(put('kept'));
+      await store.commit(put('a'));
       const edit = () => writeFile(dbOf(folder), 'edited');
       if (moment === 'before') await edit();
       else {
@@ -412,13 +413,41 @@ describe('the files of a store', () => {
         });
       }
       await store.close();
-      expect(warn.mock.calls).toEqual([
-        [expect.stringMatching(/db\.json was edited while gateway-sim was using it/)],
-      ]);
-      expect(await readFile(dbOf(folder), 'utf8')).toBe('edited');
-      expect(await changesIn(folder)).toBe(1);
+      const [kept = ''] = store.keptEdits;
+      expect(kept).toMatch(/\/db\.edited-[\dT.-]+Z\.json$/);
+      expect(await readFile(kept, 'utf8')).toBe('edited');
+      const notice = `${dbOf(folder)} was edited while gateway-sim was using it: the edit has no effect and is kept as ${kept} (stop the emulator before you edit, or use state import)`;
+      expect([warn.mock.calls, store.notices, store.keptEdits]).toEqual([[[notice]], [notice], [kept]]);
+      const again = await openStore(folder);
+      expect([idsIn(again), again.notices]).toEqual([[...INITIAL, 'a'], []]);
     },
   );
+
+  it('keep an edit of db.json where there are no hard links', async () => {
+    const { folder, store } = await fresh();
+    await store.commit(put('a'));
+    await writeFile(dbOf(folder), 'edited');
+    interceptFiles(['link'], async () => {
+      throw new Error('EPERM');
+    });
+    await store.close();
+    expect(await readFile(store.keptEdits[0] ?? '', 'utf8')).toBe('edited');
+  });
+
+  it('leave an edit of db.json where it is if it cannot be kept', async () => {
+    const warn = vi.fn();
+    const { folder, store } = await fresh({ warn });
+    await store.commit(put('a'));
+    await writeFile(dbOf(folder), 'edited');
+    interceptFiles(['link', 'copyFile'], async () => {
+      throw Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' });
+    });
+    await store.close();
+    expect(warn.mock.calls).toEqual([
+      [expect.stringContaining('db.json could not be updated (the disk is full)')],
+    ]);
+    expect([await readFile(dbOf(folder), 'utf8'), await changesIn(folder)]).toEqual(['edited', 1]);
+  });
 
   it('do not contain a change that a snapshot included before it was rolled back', async () => {
     useFakeTimeouts();

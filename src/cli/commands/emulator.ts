@@ -36,7 +36,11 @@ export const status = defineCommand({
     const faults = facts.faults.filter(({ spent }) => !spent);
     return {
       json: facts,
-      text: [text, ...faults.map(({ summary }) => `FAULT ON  ${onOneLine(summary)}`)].join('\n'),
+      text: [
+        text,
+        ...faults.map(({ summary }) => `FAULT ON  ${onOneLine(summary)}`),
+        ...facts.notices.map((notice) => `NOTICE    ${onOneLine(notice)}`),
+      ].join('\n'),
     };
   },
 });

@@ -386,6 +386,7 @@ export function controlRoutes(parts: AppParts, document: () => Promise<object>) 
             startedAt,
             clock: clockView(clock.read()),
             faults: faults.list.map(faultView),
+            notices: [...state.notices()],
             counts: { ...recordCounts(parts), payments: paymentCounts(parts) },
             fidelity: fidelityIn(options),
             options: {

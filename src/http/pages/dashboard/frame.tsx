@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import { useContext } from 'hono/jsx';
 import { describeFault, isSpent } from '../../../contract/active-fault.ts';
 import { type Hint, renderHint } from '../../../contract/error.ts';
@@ -45,6 +46,7 @@ export function renderPage(c: AppContext, parts: AppParts, page: Page, refusal?:
           <div id="trouble">
             <FaultChip parts={parts} page={page} />
             <ClockChip parts={parts} page={page} />
+            <EditChip parts={parts} />
           </div>
           {refusal && (
             <div class="box alert" role="alert" data-keep="">
@@ -152,6 +154,19 @@ function ClockChip({ parts, page: { path } }: FrameProps) {
       {frozen && (
         <Form to={PLACES.clock.path} hidden={{ from: path }} send={['move', 'resume']} submit="Resume" />
       )}
+    </section>
+  );
+}
+
+function EditChip({ parts: { state } }: { parts: AppParts }) {
+  const kept = state.keptEdits().at(-1);
+  if (kept === undefined) return null;
+  return (
+    <section class="chip" id="alarm-edit" aria-label="Edited state">
+      <span title={`The edited file was replaced and is kept as ${kept}`}>db.json was edited</span>
+      <span class="roomy">
+        and replaced; kept as <code>{basename(kept)}</code>
+      </span>
     </section>
   );
 }

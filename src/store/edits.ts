@@ -1,0 +1,54 @@
+import { crc32 } from 'node:zlib';
+import { COLLECTION_NAMES, type CollectionName } from '../contract/state.ts';
+import type { Change, State } from '../domain/state.ts';
+import type { Checksums, StoredChange } from './snapshot.ts';
+
+/*
+ * A person may edit db.json while the journal has changes to it. Each change in the journal has the checksums of the
+ * records that it replaced. So a record of db.json was edited if it is not the one that the first change replaced.
+ */
+
+/** The checksums for a change that is about to be applied to a state. Undefined if it only adds records. */
+export function checksumsOf(change: Change, state: State): Checksums | undefined {
+  const checksums: { [Name in CollectionName]?: Record<string, string> } = {};
+  for (const name of COLLECTION_NAMES) {
+    for (const id of idsIn(change, name)) {
+      const checksum = checksumOf(state, name, id);
+      if (checksum === undefined) continue;
+      checksums[name] ??= {};
+      checksums[name][id] = checksum;
+    }
+  }
+  return Object.keys(checksums).length ? checksums : undefined;
+}
+
+/**
+ * The records that both a person and the journal changed, for humans.
+ *
+ * @param state the records in the edited db.json
+ * @param changes those that db.json does not include, in order
+ */
+export function changedByBoth(state: State, changes: readonly { change: StoredChange }[]): string[] {
+  const seen = new Map<string, boolean>();
+  for (const { change } of changes) {
+    if (change.reset) return ['everything (the state was reset or imported)'];
+    for (const name of COLLECTION_NAMES) {
+      for (const id of idsIn(change, name)) {
+        const record = `${name} "${id}"`;
+        if (seen.has(record)) continue;
+        seen.set(record, checksumOf(state, name, id) !== change.replaced?.[name]?.[id]);
+      }
+    }
+  }
+  return [...seen].flatMap(([record, isEdited]) => (isEdited ? [record] : []));
+}
+
+const idsIn = (change: Change, name: CollectionName): string[] => [
+  ...(change[name] ?? []).map(({ id }) => id),
+  ...(change.removed?.[name] ?? []),
+];
+
+function checksumOf(state: State, name: CollectionName, id: string): string | undefined {
+  const record = state[name].get(id);
+  return record && crc32(JSON.stringify(record)).toString(16);
+}
