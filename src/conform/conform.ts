@@ -23,8 +23,6 @@ export interface ConformOptions extends TargetOptions {
   /** Also tries lines that do not apply to this profile: their results explain differences. */
   alsoTry?: boolean;
   onLine?: (done: number, of: number) => void;
-  /** Reports a line that was answered only on its second try. */
-  onLost?: (line: ManifestLine, reason: string, status: number | undefined) => void;
 }
 
 /** Maximum concurrent lines against an emulator on this machine. */
@@ -107,10 +105,7 @@ export async function conform(options: ConformOptions) {
     const first = await tryOnce(line, before);
     if (!(first instanceof NoAnswer)) return first;
     const second = await tryOnce(line, before);
-    if (!(second instanceof NoAnswer)) {
-      options.onLost?.(line, first.reason, 'why' in second ? undefined : second.status);
-      return second;
-    }
+    if (!(second instanceof NoAnswer)) return second;
     if (!second.isThere) unanswered.set(line, tries);
     if (unanswered.size >= MAX_UNANSWERED) gone ??= second;
     const mismatch = { expected: 'a response', got: second.reason, cause: 'a response' };

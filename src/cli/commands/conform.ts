@@ -97,10 +97,6 @@ export const conform = defineCommand({
         onLine: (done, of) => {
           if (!output.json && done % 100 === 0 && done < of) output.notice(`[${done}/${of}]`);
         },
-        onLost: ({ id }, why, status) => {
-          const then = status === undefined ? '' : `: status ${status}`;
-          output.notice(`gateway-sim: ${id} got no response (${why}) and was retried${then}`);
-        },
       });
       const checked = lines.filter((line) => appliesWith(line, inForce));
       const explained = updateProfile === undefined ? undefined : explainedBy(verdicts, inForce);
