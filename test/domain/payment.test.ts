@@ -366,6 +366,14 @@ describe('warnings', () => {
       { ipn_url: 'http://127.0.0.1:4/logo.png' },
       'ipn_url and site_logo are the same address: the checkout loads it as an image',
     ],
+    [
+      { ipn_url: 'http://127.0.0.1:4/ipn?order={1}' },
+      'a stricter deployment rejects this: ipn_url contains {, which must be percent-encoded',
+    ],
+    [
+      { success_url: 'http://127.0.0.1:4/thanks?off=5%' },
+      'a stricter deployment rejects this: success_url contains %, which must be percent-encoded',
+    ],
     // A field of published clients.
     [{ payment_type: 'x' }, 'field "payment_type" is not part of the interface and was ignored'],
     [{ details: SECRET_KEY }, 'the secret key was sent in details'],
@@ -376,6 +384,13 @@ describe('warnings', () => {
   ])('for %j: %s', (changes, warning) => {
     expect(accepted(changes).warnings).toEqual([warning]);
   });
+
+  it.each(['http://127.0.0.1:4', "http://127.0.0.1:4/a-b_c/é~.!$&'()*+,;=:@?x[0]=1/?#top%20"])(
+    'do not mention the characters of %s',
+    (success_url) => {
+      expect(accepted({ success_url }).warnings).toEqual([]);
+    },
+  );
 
   it('name an unknown field that contains the secret key', () => {
     expect(accepted({ secret_key: SECRET_KEY }).warnings).toEqual([

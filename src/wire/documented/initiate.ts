@@ -194,8 +194,16 @@ function requestWarnings(request: PaymentRequest, { settings, isReused }: Initia
       'success_url is public, but the IPN address is local: the browser leaves the local shop (use --map to keep it there)',
     );
   if (!currencies.has(currency)) warnings.push(strictWarning(upperCaseProblem(currency)));
+  const addresses = { ipn_url: ipnUrl, success_url: successUrl, cancel_url: cancelUrl, site_logo: siteLogo };
+  for (const [name, url] of Object.entries(addresses)) {
+    const unusual = url && UNUSUAL.exec(url)?.[1];
+    if (unusual) warnings.push(strictWarning(`${name} contains ${unusual}, which must be percent-encoded`));
+  }
   return warnings;
 }
+
+/** A character after the host that Laravel's rule `url` rejects since version 6 (chosen: field-ipn-url-brace). */
+const UNUSUAL = /^https?:\/\/[^/?#]*[/?#].*?([^\p{L}\p{N}\-._~!$&'()*+,;=:@/?#%[\]]|%(?![\da-f]{2}))/iu;
 
 function host(url: string): string {
   return /^https?:\/\/([^/?#]*)/i.exec(url)?.[1]?.toLowerCase() ?? '';
