@@ -1,7 +1,7 @@
 import { shellWord } from '../../contract/curl.ts';
 import type { Merchant } from '../../contract/merchant.ts';
 import { findMerchant, merchantEnvironment, requireMerchant } from '../../library/merchant-client.ts';
-import { defineCommand, type Group, text } from '../command.ts';
+import { defineCommand, flag, type Group, text } from '../command.ts';
 import { type CommandResult, onOneLine, pairs } from '../output.ts';
 
 const MERCHANT = { merchant: text('name', 'use this merchant (default: the first merchant)') };
@@ -44,15 +44,28 @@ function shown({ name, publicKey, secretKey }: Merchant, ...notices: string[]): 
 const env = defineCommand({
   summary: 'print the keys in .env format',
   json: '`GATEWAY_SIM_URL`, `GATEWAY_SIM_PUBLIC_KEY`, `GATEWAY_SIM_SECRET_KEY`, `GATEWAY_SIM_INITIATE_URL`',
-  options: MERCHANT,
-  examples: ['keys env >>.env'],
-  run: async ({ options: { merchant }, connect }) => {
+  options: {
+    ...MERCHANT,
+    export: flag('print commands that set the variables in a shell, for eval'),
+  },
+  about: `
+For sh, bash and zsh: eval "$(npx gateway-sim keys env --export)"
+
+For fish: npx gateway-sim keys env --export | source`,
+  examples: ['keys env >>.env', 'keys env --export'],
+  run: async ({ options, connect }) => {
     const server = await connect();
-    const variables = merchantEnvironment(server, await requireMerchant(server, merchant));
-    const lines = Object.entries(variables).map(([name, value]) => `${name}=${shellWord(onOneLine(value))}`);
+    const variables = merchantEnvironment(server, await requireMerchant(server, options.merchant));
+    const lines = Object.entries(variables).map(([name, value]) => {
+      const line = onOneLine(value);
+      return options.export ? `export ${name}=${quotedForAnyShell(line)}` : `${name}=${shellWord(line)}`;
+    });
     return { json: variables, text: lines.join('\n') };
   },
 });
+
+/** Quotes a text for sh and fish. In fish, a backslash has a meaning even in single quotes, so it stays outside. */
+const quotedForAnyShell = (text: string) => `'${text.replace(/['\\]/g, "'\\$&'")}'`;
 
 export const keys: Group = {
   summary: "show or replace the merchant's keys",
