@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 import { COLLECTION_NAMES, type CollectionName } from '../contract/state.ts';
-import type { Change, State } from '../domain/state.ts';
+import { type Change, State } from '../domain/state.ts';
 import type { Checksums, StoredChange } from './snapshot.ts';
 
 /*
@@ -23,24 +23,31 @@ export function checksumsOf(change: Change, state: State): Checksums | undefined
 }
 
 /**
- * The records that both a person and the journal changed, for humans.
+ * The records that both a person and the journal changed, for humans. A record that is as in any of the changes counts as
+ * unedited: db.json may already include a change that was still on its way to the journal.
  *
  * @param state the records in the edited db.json
  * @param changes those that db.json does not include, in order
  */
 export function changedByBoth(state: State, changes: readonly { change: StoredChange }[]): string[] {
-  const seen = new Map<string, boolean>();
+  const records = new Map<string, { found: string | undefined; known: Set<string | undefined> }>();
   for (const { change } of changes) {
     if (change.reset) return ['everything (the state was reset or imported)'];
+    const changed = new State();
+    changed.apply(change);
     for (const name of COLLECTION_NAMES) {
       for (const id of idsIn(change, name)) {
         const record = `${name} "${id}"`;
-        if (seen.has(record)) continue;
-        seen.set(record, checksumOf(state, name, id) !== change.replaced?.[name]?.[id]);
+        const versions = records.get(record) ?? {
+          found: checksumOf(state, name, id),
+          known: new Set([change.replaced?.[name]?.[id]]),
+        };
+        versions.known.add(checksumOf(changed, name, id));
+        records.set(record, versions);
       }
     }
   }
-  return [...seen].flatMap(([record, isEdited]) => (isEdited ? [record] : []));
+  return [...records].flatMap(([record, { found, known }]) => (known.has(found) ? [] : [record]));
 }
 
 const idsIn = (change: Change, name: CollectionName): string[] => [

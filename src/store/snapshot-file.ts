@@ -2,6 +2,7 @@ import { constants } from 'node:buffer';
 import { createHash, randomBytes } from 'node:crypto';
 import { type BigIntStats, constants as fileConstants, statSync } from 'node:fs';
 import { copyFile, type FileHandle, link } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import type { Adapter } from 'lowdb';
 import { COLLECTION_NAMES } from '../contract/state.ts';
 import { realNow } from '../system/real-time.ts';
@@ -172,7 +173,7 @@ export class SnapshotFile implements Adapter<Snapshot> {
  */
 export async function keepEdited(path: string): Promise<string> {
   const time = new Date(realNow()).toISOString().replaceAll(':', '-');
-  const kept = path.replace(/\.json$/, `.edited-${time}.json`);
+  const kept = join(dirname(path), `db.edited-${time}.json`);
   // A link also gets what an editor has yet to write. Some file systems have none.
   await link(path, kept).catch(() => copyFile(path, kept, fileConstants.COPYFILE_EXCL));
   return kept;

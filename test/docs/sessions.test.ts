@@ -223,7 +223,9 @@ test.skipIf(noCurl)(`the commands in cards.md create, charge, block and cancel a
 test('the commands in state.md export, import and reset the state', async () => {
   const shell = await openShell();
   await shell.initiate();
-  const [exported = '', imported = '', reset = ''] = fence('state.md: State', 'sh').trim().split('\n');
+  const [exported = '', imported = '', reset = ''] = fence('state.md: Export, import and reset', 'sh')
+    .trim()
+    .split('\n');
   await shell.type(`${exported}\nnpx gateway-sim pay --approve\n${imported}`);
   const payments = async () => JSON.parse((await shell.type('npx gateway-sim payments --json')).stdout).data;
   expect(await payments()).toMatchObject([{ identifier: 'order-1', status: 'pending' }]);

@@ -105,6 +105,20 @@ describe('an edited db.json with changes in its journal', () => {
     },
   );
 
+  it('is not kept if it has a record as in a change, which it may include already', async () => {
+    const folder = await killed();
+    await edit(folder, ({ wallets }) =>
+      wallets.splice(
+        0,
+        wallets.length,
+        ...wallets.map((one) => (one.id === 'old' ? { ...one, balance: '1' } : one)),
+      ),
+    );
+    const store = await openStore(folder);
+    expect([store.notices, store.keptEdits]).toEqual([[using(folder)], []]);
+    expect(store.state.wallets.get('old')?.balance).toBe('2');
+  });
+
   it('is replaced by a later reset, and kept', async () => {
     const folder = await temporaryFolder();
     const store = await openStore(folder);
