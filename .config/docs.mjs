@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { importSources } from './assets.mjs';
 
 const sources = await importSources();
-const { AREAS, PROFILES, program } = sources;
+const { AREAS, EXIT_CODES, PROFILES, program } = sources;
 
 /** The output of a command of the built program. */
 const outputOf = (...args) =>
@@ -65,9 +65,7 @@ function options() {
 
 function exits() {
   const rows = [...helpOf(program).matchAll(/^ {2}(\d) {2}(.+)$/gm)].map(([, number, meaning]) => {
-    const names = Object.keys(sources.EXIT_CODES).filter(
-      (name) => sources.EXIT_CODES[name] === Number(number),
-    );
+    const names = Object.keys(EXIT_CODES).filter((name) => EXIT_CODES[name] === Number(number));
     return [number, meaning, names.map(code).join(', ')];
   });
   return table(['Exit code', 'Meaning', 'Codes of errors'], rows);
@@ -204,10 +202,7 @@ function areas() {
 function choices() {
   const profiles = Object.keys(PROFILES);
   const all = profiles.map((profile) => ({ ...sources.choicesOf(profile), ...PROFILES[profile].options }));
-  const names = new Set([
-    ...Object.keys(sources.CHOICES),
-    ...all.flatMap((settings) => Object.keys(settings)),
-  ]);
+  const names = new Set([sources.CHOICES, ...all].flatMap(Object.keys));
   const rows = [...names].map((name) => {
     const values = all.map(({ [name]: value = '' }) => [value].flat().join(' '));
     return [
@@ -219,10 +214,8 @@ function choices() {
   return table(['Choice', 'What', ...profiles.map(code)], rows);
 }
 
-const service = () => operations('service');
-const control = () => operations('control');
-
-const PARTS = { help, options, exits, output, records, service, control, cases, manifest, areas, choices };
+const tables = { help, options, exits, output, records, cases, manifest, areas, choices };
+const PARTS = { ...tables, service: () => operations('service'), control: () => operations('control') };
 const MARKED = /(<!-- (\w+): made by "npm run docs" -->\n).*?(<!-- end of \2 -->)/gs;
 const folder = process.argv[2] ?? 'src/docs';
 for (const name of readdirSync('src/docs', { recursive: true }).filter((name) => name.endsWith('.md'))) {

@@ -24,19 +24,19 @@ const entryPoints = {
   },
 };
 
-/** Test environments such as jsdom replace these by classes without, for example, `URL.canParse`. */
-const NODE_S_OWN = {
-  URL: ['node:url', 'URL'],
-  URLSearchParams: ['node:url', 'URLSearchParams'],
-  TextDecoder: ['node:util', 'TextDecoder'],
-  TextEncoder: ['node:util', 'TextEncoder'],
-};
-
 export default defineConfig({
   input: { main: 'src/cli/main.ts', library: 'src/index.ts', thread: 'src/library/thread.ts' },
   platform: 'node',
   plugins: [assets, entryPoints, thirdParty],
-  transform: { target: 'node20', inject: NODE_S_OWN },
+  transform: {
+    target: 'node20',
+    // Test environments such as jsdom replace these by classes without, for example, `URL.canParse`.
+    inject: {
+      URL: ['node:url', 'URL'],
+      URLSearchParams: ['node:url', 'URLSearchParams'],
+      TextDecoder: ['node:util', 'TextDecoder'],
+    },
+  },
   // Otherwise the code that renders pages in a browser would be in every start.
   treeshake: { moduleSideEffects: [{ test: /node_modules/, sideEffects: false }] },
   output: {
