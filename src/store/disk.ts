@@ -1,17 +1,14 @@
-import { lstatSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
-import { Low } from 'lowdb';
-import { command, GatewayError, hint, option } from '../contract/error.ts';
-import { COLLECTION_NAMES } from '../contract/state.ts';
-import { State, type Undo } from '../domain/state.ts';
+import type { Low } from 'lowdb';
+import { GatewayError, hint, option } from '../contract/error.ts';
+import type { State, Undo } from '../domain/state.ts';
 import { clearTimeout, setImmediate, setTimeout } from '../system/real-time.ts';
-import { changedByBoth, checksumsOf } from './edits.ts';
-import { damaged, isCreated, reason, removeFile, type StoreFiles, unwritable } from './files.ts';
-import { assertConsistent, assertUniqueIds } from './integrity.ts';
-import { Journal, type JournalContent, type Mark, readJournal } from './journal.ts';
+import { checksumsOf } from './edits.ts';
+import { isCreated, reason, removeFile, type StoreFiles, unwritable } from './files.ts';
+import { Journal, type Mark } from './journal.ts';
+import { type FoundFiles, outdatedBy } from './read-folder.ts';
 import { changeText, emptySnapshot, type Snapshot, type StoredChange, wholeState } from './snapshot.ts';
-import { keepEdited, SnapshotFile } from './snapshot-file.ts';
+import { keepEdited, type SnapshotFile } from './snapshot-file.ts';
 
 /** A state with at most this many records gets a snapshot a second after its last change: people open the file. */
 const SMALL_STATE = 5_000;
@@ -19,152 +16,9 @@ const SNAPSHOT_DELAY_MS = 1_000;
 /** With fewer outdated bytes, a new snapshot of a large state is not worthwhile. */
 const MIN_BYTES = 8 * 2 ** 20;
 
-const sum = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0);
-
-/**
- * How many bytes on disk a change outdates. A record that is replaced counts like the new one, a removed one like the
- * average of all.
- *
- * @param bytes the length of its line
- * @param before the number of records before it
- * @param after the number of records after it
- * @param total the length of both files before it
- */
-function outdatedBy(
-  change: StoredChange,
-  { bytes, before, after, total }: { bytes: number; before: number; after: number; total: number },
-): number {
-  const records = sum(COLLECTION_NAMES.map((name) => change[name]?.length ?? 0));
-  const removed = sum(Object.values(change.removed ?? {}).map((ids) => ids.length));
-  const replaced = records + before - after - removed;
-  // The line of a removal itself is out of date, too.
-  const share = records ? replaced / records : 1;
-  return bytes * share + (total * removed) / Math.max(before, 1);
-}
-
-const NO_JOURNAL: JournalContent = {
-  marks: [],
-  written: [],
-  isCurrent: false,
-  changes: [],
-  end: { bytes: 0, last: 0, changes: 0 },
-  isCut: false,
-  tornBytes: 0,
-};
-
-/**
- * Reads the files of a folder, and checks that they belong together. Does not change them.
- *
- * @param notices gets messages for the user
- * @returns the state, or null if nothing is stored
- * @throws GatewayError `state_damaged`, or the file system's error
- */
-export async function readFolder({ folder, fsync, currencies = [] }: StoreFiles, notices: string[] = []) {
-  const paths = {
-    db: join(folder, 'db.json'),
-    journal: join(folder, 'journal.jsonl'),
-    /** Exists while changes may be only in the journal. */
-    needed: join(folder, 'journal.needed'),
-  };
-  const journal = await readJournal(paths.journal);
-  const { marks, written, isCurrent, changes, end, isCut, tornBytes } = journal ?? NO_JOURNAL;
-  const file = new SnapshotFile(paths.db, { written, fsync });
-  const low = new Low<Snapshot>(file, emptySnapshot());
-  await low.read();
-  const snapshot = low.data;
-  low.data = emptySnapshot();
-  const isThere = file.sha256 !== undefined;
-  const unedited = marks.find(({ db }) => db === file.sha256);
-  const mark = unedited ?? marks.find(({ id }) => id !== undefined && id === file.id);
-  if (!isThere && (end.changes || end.last)) throw missingSnapshot(paths);
-  if (isThere && !end.bytes && isNeeded(paths.needed)) throw missingJournal(paths);
-  if (isThere && !mark && marks.length && end.changes) throw otherJournal(paths, end.changes);
-  if (tornBytes) {
-    notices.push(
-      `${paths.journal}: dropped a torn last line of ${tornBytes} bytes, which was never acknowledged`,
-    );
-  }
-  const isEdited = isThere && !unedited;
-  if (isEdited) assertUniqueIds(snapshot, paths.db);
-  let state = new State();
-  state.apply(snapshot);
-  const later = changes.filter(({ number }) => number > (mark?.after ?? 0));
-  const conflicts = isEdited && mark ? changedByBoth(state, later) : [];
-  let read = 0;
-  let outdated = 0;
-  for (const { change, bytes } of later) {
-    const before = state.size;
-    if (change.reset) state = new State();
-    state.apply(change);
-    outdated += outdatedBy(change, { bytes, before, after: state.size, total: file.size + read });
-    read += bytes;
-  }
-  if (isEdited) assertConsistent(wholeState(state), paths.db, currencies);
-  if (isEdited && marks.length) notices.push(editNotice(paths, mark !== undefined, later.length));
-  return {
-    state: isThere ? state : null,
-    files: {
-      paths,
-      low,
-      file,
-      end,
-      isCut,
-      /** Whether the journal belongs to db.json. */
-      isOurs: mark !== undefined,
-      /** Whether both files can be used as they are. */
-      isCurrent: isCurrent && !isEdited,
-      conflicts,
-      outdated,
-      notices,
-    },
-  };
-}
-
-type FoundFiles = Awaited<ReturnType<typeof readFolder>>['files'];
-type Paths = FoundFiles['paths'];
-
 /** The text of `journal.needed`, which is there while an emulator runs and after a kill. */
 const NEEDED =
   'gateway-sim is running, or was not stopped normally: journal.jsonl may have changes that db.json lacks.\n';
-
-const isNeeded = (path: string) => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-
-/** A notice is one line. */
-const MAX_NAMED = 20;
-
-function listText(names: readonly string[]): string {
-  const more = names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : '';
-  return names.slice(0, MAX_NAMED).join(', ') + more;
-}
-
-const changesText = (count: number) => (count === 1 ? '1 change' : `${count} changes`);
-
-function editNotice({ db, journal }: Paths, isOurs: boolean, changes: number): string {
-  if (!isOurs) return `${db} is not the one that ${journal} belongs to, which has no changes: using ${db}`;
-  if (!changes) return `${db} was changed after gateway-sim wrote it: using the changed file`;
-  return `${db} was edited after gateway-sim wrote it: using the edited file with the ${changesText(changes)} in ${journal}`;
-}
-
-function missingSnapshot({ db, journal }: Paths): GatewayError {
-  return damaged(`${db} is missing, but ${journal} contains changes to it`, {
-    hint: hint`Restore db.json, or start over with: ${command('state reset')} (or another ${option('dataDir')}).`,
-  });
-}
-
-function missingJournal({ db, journal, needed }: Paths): GatewayError {
-  return damaged(
-    `${journal} is missing or empty: it contained the changes since ${db} was written, because gateway-sim was not stopped normally`,
-    {
-      hint: hint`Restore journal.jsonl, or remove ${basename(needed)} to continue from db.json as it is, or start over with: ${command('state reset')} (or another ${option('dataDir')}).`,
-    },
-  );
-}
-
-function otherJournal({ db, journal, needed }: Paths, changes: number): GatewayError {
-  return damaged(`${journal} has ${changesText(changes)} to a db.json other than ${db}`, {
-    hint: hint`Restore the file that belongs to the other one, or remove journal.jsonl and ${basename(needed)} to continue from db.json without these changes, or start over with: ${command('state reset')} (or another ${option('dataDir')}).`,
-  });
-}
 
 /** A change that is applied in memory but not yet on disk. */
 interface Pending {
@@ -496,4 +350,12 @@ async function newJournal(
 /** @param after the number of the last line that db.json includes; above 0, so that a missing db.json is detected */
 function markOf({ id, sha256 = '' }: SnapshotFile, after: number): Mark {
   return { id, db: sha256, after };
+}
+
+/** A notice is one line. */
+const MAX_NAMED = 20;
+
+function listText(names: readonly string[]): string {
+  const more = names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : '';
+  return names.slice(0, MAX_NAMED).join(', ') + more;
 }

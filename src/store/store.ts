@@ -1,12 +1,13 @@
 import { GatewayError } from '../contract/error.ts';
 import { type Change, type Payment, type RuleResult, State, type Undo } from '../domain/state.ts';
-import { Disk, readFolder } from './disk.ts';
+import { Disk } from './disk.ts';
 import { onFolder, type StoreFiles } from './files.ts';
+import { readFolder } from './read-folder.ts';
 import { type Snapshot, type StoredChange, wholeState } from './snapshot.ts';
 
 /*
  * The state is in memory, and two files are its copy. `db.json` is a snapshot: the whole state at one moment, for people
- * to read and edit. lowdb holds it while it is read and written (`Low` in disk.ts); its adapter is `SnapshotFile`.
+ * to read and edit. lowdb holds it while it is read and written (`Low` in read-folder.ts); its adapter is `SnapshotFile`.
  * `journal.jsonl` has every change since then. A change is acknowledged once it is in the journal, so that its cost does
  * not grow with the state; the journal also names the db.json that its changes belong to. A third file, `journal.needed`,
  * is there from the start to a normal stop: without it, db.json is the whole state.
