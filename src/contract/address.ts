@@ -39,8 +39,8 @@ const LABEL = /[\p{L}\p{M}\p{N}_](?:[\p{L}\p{M}\p{N}_-]*[\p{L}\p{M}\p{N}_])?/u.s
 const DOMAIN = new RegExp(String.raw`^(?:${LABEL}(?:\.${LABEL})*|\[[\d.a-f:]+\])$`, 'iu');
 
 /**
- * Whether a text is an e-mail address by RFC 5322, without comments and folding white space: a domain needs no dot, and no
- * part begins or ends with one (chosen: field-email-*, as Laravel's rule `email`).
+ * Whether a text is an e-mail address as Laravel's rule `email` reads it, without comments and folding white space: a
+ * domain needs no dot, and no part begins or ends with one (chosen: field-email-*).
  */
 export function isEmail(text: string): boolean {
   const at = text.lastIndexOf('@');
