@@ -41,13 +41,8 @@ const LABEL = `${LETTER}(?:(?:${LETTER}|-)*${LETTER})?`;
 const DOMAIN = new RegExp(String.raw`^(?:${LABEL}(?:\.${LABEL})*|\[[\d.a-fA-F:]+\])$`, 'u');
 
 /**
-<<<<<<< HEAD
- * Whether a text is an e-mail address by RFC 5322, without comments and folding white space: a domain needs no dot, and no
- * part begins or ends with one. As Laravel's rule `email` (chosen: field-email-*).
-=======
  * Whether a text is an e-mail address as Laravel's rule `email` reads it, without comments and folding white space: a
  * domain needs no dot, and no part begins or ends with one (chosen: field-email-*).
->>>>>>> helper-g
  */
 export function isEmail(text: string): boolean {
   const at = text.lastIndexOf('@');

@@ -99,11 +99,7 @@ function headline(body: string): string | undefined {
   return named ?? titleOf(body) ?? (body.trim().startsWith('{') ? ownWords(body) : undefined);
 }
 
-<<<<<<< HEAD
-/** Some shops have no route for IPNs, and pay when the customer returns. */
-=======
 /** Some shops have no route for IPNs, and pay on the customer's return (observed: receiver-get-only, receiver-paid-by-visit). */
->>>>>>> helper-g
 const OR_VISIT =
   'If your shop pays when the customer returns instead, that visit is what it waits for: open success_url, or settle with pay --approve --visit.';
 const NO_CSRF = 'Exempt the route of ipn_url from CSRF protection: the signature protects it.';
