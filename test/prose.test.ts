@@ -15,6 +15,7 @@ const OF_OTHERS: Readonly<Record<string, string>> = {
   'conform/manifest.ts': 'the path of a request',
   'conform/session.ts': 'a placeholder in the manifest',
   'contract/page-origin.ts': 'the name of a host',
+  'contract/printed-fields.ts': 'the output of a program',
   'delivery/egress.ts': 'the name of a host',
   'domain/host-map.ts': 'the address of a host',
   'domain/receiver-answer.ts': 'the response of a receiver',

@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { basename, dirname, relative, resolve } from 'node:path';
 import strip from 'strip-json-comments';
 import { kebab, usage } from '../contract/error.ts';
@@ -75,7 +74,7 @@ export async function readConfiguration(
   const path = resolve(cwd, named ?? CONFIGURATION_FILE);
   if (named === undefined && !existsSync(path)) return undefined;
   const isFound = named === undefined;
-  const values = await readObject(path, isFound);
+  const values = await readObject(path);
   // Only for editors.
   delete values['$schema'];
   const folder = dirname(path);
@@ -90,10 +89,9 @@ export async function readConfiguration(
   return { values, label, folder, isFound };
 }
 
-/** @param isFound whether the user did not name it: then it must not be a pipe */
-async function readObject(path: string, isFound: boolean): Promise<Record<string, unknown>> {
+async function readObject(path: string): Promise<Record<string, unknown>> {
   try {
-    const parsed = parseJsonc(await (isFound ? readText(path, { follows: true }) : readFile(path, 'utf8')));
+    const parsed = parseJsonc(await readText(path, { follows: true }));
     if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return { ...parsed };
     throw new Error('it is not a JSON object');
   } catch (error) {

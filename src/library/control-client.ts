@@ -12,6 +12,7 @@ import {
   usage,
 } from '../contract/error.ts';
 import type { ControlError } from '../contract/error-body.ts';
+import { invisibleIn } from '../contract/invisible.ts';
 import { parseDuration } from '../contract/time.ts';
 import { IDENTITY, identityCheck, open, readText } from '../delivery/sender.ts';
 import type { ControlApi } from '../http/control/routes.ts';
@@ -73,7 +74,9 @@ export function controlServer({
 }: Pick<ControlServer, 'url' | 'controlToken'> & Connection): ControlServer {
   const url = connection.url.replace(/\/+$/, '');
   if (controlToken && !/^[\x21-\x7e]+$/.test(controlToken)) {
-    throw usage('the control token contains characters that are not allowed in a header');
+    const invisible = invisibleIn(controlToken);
+    const which = invisible === undefined ? '' : `: it ${invisible}`;
+    throw usage(`the control token contains characters that are not allowed in a header${which}`);
   }
   const authorization = controlToken ? { Authorization: `Bearer ${controlToken}` } : undefined;
   const open = async (key: string, input: LooseInput = {}) => {

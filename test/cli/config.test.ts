@@ -33,11 +33,22 @@ describe('start with an invalid configuration', () => {
     expect([code, stderr]).toEqual([2, expect.stringContaining('nope.json')]);
   });
 
-  it.skipIf(process.platform === 'win32')('that is a device exits 2 without waiting', async () => {
+  it.skipIf(process.platform === 'win32').each([[[]], [['--config', '/dev/zero']]])(
+    'that is a device exits 2 without waiting or reading (%j)',
+    async (args) => {
+      const cwd = await temporaryFolder();
+      await symlink('/dev/null', join(cwd, 'gateway-sim.config.json'));
+      const { code, stderr } = await run(['start', '--port', '0', ...args], { cwd });
+      const why = 'cannot be used: it is not a regular file';
+      expect([code, stderr]).toEqual([2, expect.stringContaining(why)]);
+    },
+  );
+
+  it('in UTF-16, as PowerShell writes it, exits 2', async () => {
     const cwd = await temporaryFolder();
-    await symlink('/dev/null', join(cwd, 'gateway-sim.config.json'));
-    const { code, stderr } = await run(['start', '--port', '0'], { cwd });
-    expect([code, stderr]).toEqual([2, expect.stringContaining('cannot be used: it is not a regular file')]);
+    await writeFile(join(cwd, 'gateway-sim.config.json'), '\uFEFF{"port":0}', 'utf16le');
+    const { code, stderr } = await run(['start'], { cwd });
+    expect([code, stderr]).toEqual([2, expect.stringContaining('it is UTF-16: save it as UTF-8')]);
   });
 });
 
