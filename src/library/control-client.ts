@@ -79,10 +79,11 @@ export function controlServer({
     throw usage(`the control token contains characters that are not allowed in a header${which}`);
   }
   const authorization = controlToken ? { Authorization: `Bearer ${controlToken}` } : undefined;
-  const open = async (key: string, input: LooseInput = {}) => {
+  const open = async (key: string, input: LooseInput = {}, totalMs = connection.totalMs) => {
     const [method = 'GET', path = ''] = key.split(' ');
     const answer = await request(`${url}/_sim${addressOf(path, input)}`, {
       ...connection,
+      totalMs,
       method,
       limitMs: limitOf(key, input, limitMs),
       headers: { ...authorization, ...(input.json && { 'Content-Type': 'application/json' }) },
@@ -95,8 +96,10 @@ export function controlServer({
     answer.destroy();
     throw refusal === false ? noServer(url) : (errorFrom(refusal) ?? unlikeGatewaySim(url));
   };
-  const call = async (key: string, input?: LooseInput) => {
-    const answer = await open(key, input);
+  const call = async (key: string, input: LooseInput = {}) => {
+    // A server that sends single bytes must not hold a command.
+    const totalMs = connection.totalMs ?? Math.max(limitOf(key, input, limitMs), SLOW_LIMIT_MS);
+    const answer = await open(key, input, totalMs);
     // The connection may break, and the response may be from another server.
     const body = await readJson(answer, key === 'GET /snapshot' ? MAX_STATE_BYTES : undefined).catch(
       (error: unknown) => {

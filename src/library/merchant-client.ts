@@ -5,7 +5,7 @@ import type { ListedMerchant } from '../contract/merchant.ts';
 import { type CardAction, MODES, type Mode } from '../contract/vocabulary.ts';
 import type { CardValues, InitiateValues, ServiceCall } from '../wire/dialect.ts';
 import { merchantDialect } from '../wire/documented/merchant.ts';
-import { type ControlServer, isSuccess, noServer, readJson, request } from './control-client.ts';
+import { type ControlServer, isSuccess, LIMIT_MS, noServer, readJson, request } from './control-client.ts';
 
 /** The dialect that the commands and the library use with the service. */
 export const dialect = merchantDialect;
@@ -58,6 +58,7 @@ export async function initiatePayment(server: ControlServer, mode: Mode, values:
   const body = await request(address, {
     method: call.method,
     tlsCa: server.tlsCa,
+    totalMs: LIMIT_MS,
     headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
     body: new URLSearchParams(call.form).toString(),
   })
@@ -124,6 +125,7 @@ async function callCards(server: ControlServer, secretKey: string, { method, pat
   const response = await request(`${server.url}${path}`, {
     method,
     tlsCa: server.tlsCa,
+    totalMs: LIMIT_MS,
     headers: { Authorization: `Bearer ${secretKey}`, 'Content-Type': 'application/json' },
     body: json && JSON.stringify(json),
   }).catch((error: unknown) => {
