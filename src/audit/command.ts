@@ -146,6 +146,8 @@ function problemWith(value: string | undefined): string | undefined {
   if (value === undefined || value === '') return 'it is unknown';
   if (/\p{Cc}/u.test(value)) return 'it contains a control character';
   if (value.startsWith('-')) return 'it begins with - like an option';
+  // In a variable, too: `test -v`, `let`, `read` and `printf -v` evaluate `a[$(…)]`.
+  if (/[$`[]/.test(value)) return 'it contains $, ` or [, with which bash may run it';
   if (!value.isWellFormed()) return 'it is not valid Unicode';
   return value.length > MAX_VALUE ? `it has more than ${MAX_VALUE} characters` : undefined;
 }

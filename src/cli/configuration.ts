@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import strip from 'strip-json-comments';
 import { kebab, usage } from '../contract/error.ts';
@@ -66,11 +65,29 @@ export function execConfiguration(flags: Flags, environment: Environment, file: 
 
 const PATHS: readonly OptionName[] = ['fixtures', 'dataDir', 'tlsCert', 'tlsKey', 'ipnCa'];
 
+/** A folder with one of these is the root of a project. */
+const ROOTS = ['.git', 'package.json'];
+
 /**
- * Reads the configuration file that the flag or GATEWAY_SIM_CONFIG names, or else gateway-sim.config.json in the working
+ * The configuration file of a folder: its own, or that of the nearest parent in the same project. Above the project,
+ * the folders may belong to others.
+ */
+export function findConfiguration(cwd: string): string | undefined {
+  const own = join(cwd, CONFIGURATION_FILE);
+  let found: string | undefined;
+  for (let folder = cwd; folder !== dirname(folder); folder = dirname(folder)) {
+    const path = join(folder, CONFIGURATION_FILE);
+    if (found === undefined && existsSync(path)) found = path;
+    if (ROOTS.some((name) => existsSync(join(folder, name)))) return found;
+  }
+  return existsSync(own) ? own : undefined;
+}
+
+/**
+ * Reads the configuration file that the flag or GATEWAY_SIM_CONFIG names, or else the one that belongs to the working
  * folder. Paths in it are relative to its own folder.
  *
- * @returns undefined if no file is named and the default does not exist
+ * @returns undefined if no file is named and none is found
  * @throws GatewayError `usage` if it cannot be read or is not a JSON object
  */
 export async function readConfiguration(
@@ -78,14 +95,14 @@ export async function readConfiguration(
   { env, cwd }: Pick<Io, 'env' | 'cwd'>,
 ): Promise<OptionSource | undefined> {
   const named = flag ?? (env[environmentName('config')] || undefined);
-  const path = resolve(cwd, named ?? CONFIGURATION_FILE);
-  if (named === undefined && !existsSync(path)) return undefined;
+  const path = named === undefined ? findConfiguration(cwd) : resolve(cwd, named);
+  if (path === undefined) return undefined;
   const isFound = named === undefined;
-  const values = await readObject(path, isFound);
+  const values = await readObject(path);
   // Only for editors.
   delete values['$schema'];
   const folder = dirname(path);
-  const label = (name: string) => `"${name}" in ${basename(path)}`;
+  const label = (name: string) => `"${name}" in ${isFound ? relative(cwd, path) : basename(path)}`;
   const { dataDir } = values;
   if (isFound && typeof dataDir === 'string')
     requireBelow(folder, resolve(folder, dataDir), label('dataDir'));
@@ -120,10 +137,9 @@ function foldersAbove(path: string): string[] {
   return above === path ? [path] : [path, ...foldersAbove(above)];
 }
 
-/** @param isFound whether the user did not name it: then it must not be a pipe */
-async function readObject(path: string, isFound: boolean): Promise<Record<string, unknown>> {
+async function readObject(path: string): Promise<Record<string, unknown>> {
   try {
-    const parsed = parseJsonc(await (isFound ? readText(path, { follows: true }) : readFile(path, 'utf8')));
+    const parsed = parseJsonc(await readText(path, { follows: true }));
     if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return { ...parsed };
     throw new Error('it is not a JSON object');
   } catch (error) {

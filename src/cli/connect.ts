@@ -1,5 +1,4 @@
-import { existsSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { command, GatewayError, hint, option, usage } from '../contract/error.ts';
 import {
@@ -16,7 +15,7 @@ import type { OptionName } from '../options/table.ts';
 import { isDataFolder } from '../store/folder.ts';
 import { DEFAULT_DATA_DIR, findServer, isOnThisMachine, readServerInfo } from '../store/server-file.ts';
 import type { Snapshot } from '../store/snapshot.ts';
-import { CONFIGURATION_FILE, readConfiguration, startConfiguration } from './configuration.ts';
+import { findConfiguration, readConfiguration, startConfiguration } from './configuration.ts';
 import type { Io } from './output.ts';
 
 /** How the command line or the environment selects the server. */
@@ -90,7 +89,7 @@ const ADDRESS: readonly OptionName[] = ['port', 'host', 'tls', 'tlsCert', 'tlsKe
 /** The emulator that `start` runs with the configuration file and the port variable, as far as they define it. */
 async function configured({ env, cwd }: Pick<Io, 'env' | 'cwd'>) {
   const { GATEWAY_SIM_PORT } = env;
-  if (!GATEWAY_SIM_PORT && !env['GATEWAY_SIM_CONFIG'] && !existsSync(join(cwd, CONFIGURATION_FILE)))
+  if (!GATEWAY_SIM_PORT && !env['GATEWAY_SIM_CONFIG'] && findConfiguration(cwd) === undefined)
     return undefined;
   const file = await readConfiguration(undefined, { env, cwd });
   const options = startConfiguration({}, { GATEWAY_SIM_PORT }, file);

@@ -1,3 +1,5 @@
+import { printedForm, unquoted } from './printed-fields.ts';
+
 /*
  * Texts that users paste to check an IPN: its body, or something that contains it.
  */
@@ -5,10 +7,18 @@
 /** Whether a text is the id of an IPN of the emulator. No body looks like one. */
 export const isDeliveryId = (text: string): boolean => /^ipn_\w+$/.test(text.trim());
 
+/** The text of bytes in UTF-8 or, as PowerShell writes it, UTF-16. A byte order mark is removed. */
+export function textOf(bytes: Uint8Array): string {
+  const [first, second] = bytes;
+  const isBigEndian = (first === 0xfe && second === 0xff) || (first === 0 && second !== 0);
+  const isLittleEndian = (first === 0xff && second === 0xfe) || (first !== 0 && second === 0);
+  return new TextDecoder(isBigEndian ? 'utf-16be' : isLittleEndian ? 'utf-16le' : 'utf-8').decode(bytes);
+}
+
 /** The body of the last IPN in a pasted text; the text itself if it is only a body. */
 export function ipnBodyIn(pasted: string): string {
-  const text = withoutEnd(pasted.replace(/^[\r\n]+/, ''));
-  for (const read of [listened, recorded, httpRequest, curl, prettyForm]) {
+  const text = withoutEnd(pasted.replace(/^[\uFEFF\r\n]+/, ''));
+  for (const read of [listened, recorded, httpRequest, curl, prettyForm, quotedBody, logged, printed]) {
     const body = read(text);
     if (body !== undefined) return body;
   }
@@ -46,10 +56,15 @@ function recorded(text: string): string | undefined {
 }
 
 function objectIn(json: string): { body?: unknown; signature?: unknown } {
+  return (isJson(json) && JSON.parse(json)) || {};
+}
+
+function isJson(text: string): boolean {
   try {
-    return JSON.parse(json);
+    JSON.parse(text);
+    return true;
   } catch {
-    return {};
+    return false;
   }
 }
 
@@ -63,12 +78,44 @@ function curl(text: string): string | undefined {
   return quoted?.replaceAll("'\\''", "'");
 }
 
-/** A form as the pages of the emulator show it, one decoded field per line. */
+/** A form with one decoded field per line, as the pages of the emulator and the tools of browsers show it. */
 function prettyForm(text: string): string | undefined {
+  if (text.includes('&')) return undefined;
   const lines = text.split(/\r?\n/);
   const fields = lines.flatMap((line): [string, string][] => {
-    const [, name = '', value = ''] = /^([\w.[\]-]+) = (.*)$/.exec(line) ?? [];
+    const [, name = '', value = ''] = /^([\w.[\]-]+)(?: = |: ?|=|\t)(.*)$/.exec(line) ?? [];
     return name ? [[name, value]] : [];
   });
-  return fields.length === lines.length ? new URLSearchParams(fields).toString() : undefined;
+  const isForm = fields.length === lines.length && fields.some(([name]) => NAMES.includes(name));
+  return isForm ? new URLSearchParams(fields).toString() : undefined;
 }
+
+const NAMES = ['status', 'signature', 'identifier'];
+
+/** A body as a quoted text, such as Python's `b'status=success&…'`. */
+function quotedBody(text: string): string | undefined {
+  const [, literal] = /^[bu]?("(?:\\[\s\S]|[^"\\])*"|'(?:\\[\s\S]|[^'\\])*')$/.exec(text) ?? [];
+  return literal && ipnBodyIn(unquoted(literal));
+}
+
+/** A form that a log or a page shows: after other words, or with `&` written for HTML. */
+function logged(text: string): string | undefined {
+  if (/^[\w.%[\]-]+=[^\n]*&/.test(text)) return text.replaceAll('&amp;', '&');
+  const word = text.split(/[\s"'<>]+/).findLast((one) => /(?:^|[&;?])signature=/.test(one));
+  return word?.includes('&') ? word.replaceAll('&amp;', '&') : undefined;
+}
+
+/** The output of a program that printed the fields. */
+function printed(text: string): string | undefined {
+  return isJson(text) ? undefined : printedForm(text.replace(/&(quot|#0?39|gt|lt|amp);/g, unescaped));
+}
+
+const HTML: Readonly<Record<string, string>> = {
+  quot: '"',
+  '#39': "'",
+  '#039': "'",
+  gt: '>',
+  lt: '<',
+  amp: '&',
+};
+const unescaped = (whole: string, name: string) => HTML[name] ?? whole;

@@ -24,7 +24,10 @@ export interface Outgoing {
   guard: Pick<Egress, 'admit'> | null;
   /** Real time for the whole request: lookup, connection, sending and the complete response. Default: no limit. */
   timeoutMs?: number | undefined;
-  /** Real time without a byte, in either direction. Default: no limit. */
+  /**
+   * Real time until the response begins, and then without a byte. Default: no limit. An interim response, such as 100,
+   * does not extend it.
+   */
   idleMs?: number;
   signal?: AbortSignal;
   /** Default: connections that are kept and never go through a proxy. `false`: a connection for this request only. */
@@ -111,9 +114,11 @@ export async function open(
     const left = timeoutMs && Math.max(started + timeoutMs - performance.now(), 0);
     const timer = timeoutMs === undefined ? undefined : setTimeout(giveUp, left, timeoutMs);
     signal?.addEventListener('abort', abort, { once: true });
+    const silent = idleMs === undefined ? undefined : setTimeout(giveUp, idleMs, idleMs);
     if (idleMs !== undefined) request.on('timeout', () => giveUp(idleMs));
     let response: http.IncomingMessage | undefined;
     const begin = (begun: http.IncomingMessage) => {
+      clearTimeout(silent);
       response = begun;
       resolve(begun);
     };
@@ -130,6 +135,7 @@ export async function open(
     });
     request.on('close', () => {
       clearTimeout(timer);
+      clearTimeout(silent);
       signal?.removeEventListener('abort', abort);
       // A connection that closes without a response or an error must not leave the caller waiting.
       if (!response) reject(closedEarly());

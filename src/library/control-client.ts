@@ -12,6 +12,7 @@ import {
   usage,
 } from '../contract/error.ts';
 import type { ControlError } from '../contract/error-body.ts';
+import { invisibleIn } from '../contract/invisible.ts';
 import { parseDuration } from '../contract/time.ts';
 import { IDENTITY, identityCheck, open, readText } from '../delivery/sender.ts';
 import type { ControlApi } from '../http/control/routes.ts';
@@ -73,13 +74,16 @@ export function controlServer({
 }: Pick<ControlServer, 'url' | 'controlToken'> & Connection): ControlServer {
   const url = connection.url.replace(/\/+$/, '');
   if (controlToken && !/^[\x21-\x7e]+$/.test(controlToken)) {
-    throw usage('the control token contains characters that are not allowed in a header');
+    const invisible = invisibleIn(controlToken);
+    const which = invisible === undefined ? '' : `: it ${invisible}`;
+    throw usage(`the control token contains characters that are not allowed in a header${which}`);
   }
   const authorization = controlToken ? { Authorization: `Bearer ${controlToken}` } : undefined;
-  const open = async (key: string, input: LooseInput = {}) => {
+  const open = async (key: string, input: LooseInput = {}, totalMs = connection.totalMs) => {
     const [method = 'GET', path = ''] = key.split(' ');
     const answer = await request(`${url}/_sim${addressOf(path, input)}`, {
       ...connection,
+      totalMs,
       method,
       limitMs: limitOf(key, input, limitMs),
       headers: { ...authorization, ...(input.json && { 'Content-Type': 'application/json' }) },
@@ -92,8 +96,10 @@ export function controlServer({
     answer.destroy();
     throw refusal === false ? noServer(url) : (errorFrom(refusal) ?? unlikeGatewaySim(url));
   };
-  const call = async (key: string, input?: LooseInput) => {
-    const answer = await open(key, input);
+  const call = async (key: string, input: LooseInput = {}) => {
+    // A server that sends single bytes must not hold a command.
+    const totalMs = connection.totalMs ?? Math.max(limitOf(key, input, limitMs), SLOW_LIMIT_MS);
+    const answer = await open(key, input, totalMs);
     // The connection may break, and the response may be from another server.
     const body = await readJson(answer, key === 'GET /snapshot' ? MAX_STATE_BYTES : undefined).catch(
       (error: unknown) => {

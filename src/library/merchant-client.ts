@@ -8,6 +8,7 @@ import { merchantDialect } from '../wire/documented/merchant.ts';
 import {
   type ControlServer,
   isSuccess,
+  LIMIT_MS,
   noServer,
   readJson,
   request,
@@ -67,6 +68,7 @@ export async function initiatePayment(server: ControlServer, mode: Mode, values:
   const body = await request(address, {
     method: call.method,
     tlsCa: server.tlsCa,
+    totalMs: LIMIT_MS,
     headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
     body: new URLSearchParams(call.form).toString(),
   })
@@ -133,6 +135,7 @@ async function callCards(server: ControlServer, secretKey: string, { method, pat
   const response = await request(`${server.url}${path}`, {
     method,
     tlsCa: server.tlsCa,
+    totalMs: LIMIT_MS,
     headers: { Authorization: `Bearer ${secretKey}`, 'Content-Type': 'application/json' },
     body: json && JSON.stringify(json),
   }).catch((error: unknown) => {

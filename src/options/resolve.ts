@@ -3,6 +3,7 @@ import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:pat
 import { urlOf } from '../contract/address.ts';
 import { PLACEHOLDERS } from '../contract/audit.ts';
 import { didYouMean, type GatewayError, hint, kebab, nearestName, option, usage } from '../contract/error.ts';
+import { IS_UTF_16, invisibleIn, isUtf16 } from '../contract/invisible.ts';
 import {
   CHOICE_NAMES,
   CHOICES,
@@ -159,11 +160,14 @@ export function readValue(spec: OptionSpec, value: unknown, label: string): unkn
   if (read !== undefined) return read;
   // Errors never show a secret.
   const got = spec.kind === 'secret' ? '' : ` (got ${shortJson(value)})`;
-  throw usage(`${label} must ${EXPECTED[spec.kind](spec)}${got}`);
+  const invisible = typeof value === 'string' ? invisibleIn(value) : undefined;
+  throw usage(
+    `${label} must ${EXPECTED[spec.kind](spec)}${got}${invisible === undefined ? '' : `: it ${invisible}`}`,
+  );
 }
 
 const EXPECTED: Readonly<Record<Exclude<OptionKind, 'structure'>, (spec: OptionSpec) => string>> = {
-  text: () => 'be text',
+  text: () => 'be text without control characters',
   secret: ({ max }) => `be 1 to ${max} ASCII letters, digits and symbols, without spaces`,
   integer: ({ max }) => `be a whole number from 0 to ${max}`,
   boolean: () => 'be true or false',
@@ -201,6 +205,8 @@ function fitting({ kind, max = Number.POSITIVE_INFINITY, choices }: OptionSpec, 
     default: {
       const isFit = typeof value === 'string' && value !== '' && value.length <= max;
       if (!isFit || !new RegExp(PATTERNS[kind] ?? '').test(value)) return undefined;
+      // Left by a file with Windows line ends, for example. The value would look right and never match.
+      if (/[\p{Cc}\uFEFF]/u.test(value)) return undefined;
       if (kind === 'url' || kind === 'baseUrl') return URL.canParse(value) ? value : undefined;
       return !choices || choices.includes(value) ? value : undefined;
     }
@@ -249,7 +255,7 @@ function readProfile(given: unknown, label: string, { folder = '.', isFound }: P
 
 function parseObject(text: string, label: string, path: string): Record<string, unknown> {
   try {
-    const parsed: unknown = JSON.parse(text);
+    const parsed: unknown = JSON.parse(text.replace(/^\uFEFF/, ''));
     if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return { ...parsed };
     throw new Error('it is not a JSON object');
   } catch (cause) {
@@ -354,7 +360,9 @@ function readBeginning(path: string, label: string, maxBytes: number, isFound = 
     try {
       if (isFound && !fstatSync(file).isFile()) throw new Error('it is not a regular file');
       const bytes = Buffer.alloc(maxBytes);
-      return bytes.toString('utf8', 0, readSync(file, bytes));
+      const text = bytes.toString('utf8', 0, readSync(file, bytes));
+      if (isUtf16(text)) throw new Error(IS_UTF_16);
+      return text;
     } finally {
       closeSync(file);
     }

@@ -10,6 +10,7 @@ import {
   hint,
   option,
 } from '../contract/error.ts';
+import { IS_UTF_16, isUtf16 } from '../contract/invisible.ts';
 
 /** The identity of an open file, or of the file at a path; unique while it is open. Undefined if there is no file. */
 export function fileId(file: string | number): string | undefined {
@@ -79,14 +80,21 @@ export async function openFile(
 
 const NOT_REGULAR = 'it is not a regular file';
 
-/** Reads a text file of at most 1 MiB by default. @throws the same errors as `openFile` */
-export async function readText(path: string, guard: Guard = {}): Promise<string> {
+/** Reads a regular file of at most 1 MiB by default. @throws the same errors as `openFile` */
+export async function readBytes(path: string, guard: Guard = {}): Promise<Buffer> {
   const file = await openFile(path, 'read', { maxBytes: MAX_TEXT_BYTES, ...guard });
   try {
-    return await file.readFile('utf8');
+    return await file.readFile();
   } finally {
     await file.close();
   }
+}
+
+/** Reads a text file as `readBytes` does. @throws the same errors, or that it is UTF-16 */
+export async function readText(path: string, guard: Guard = {}): Promise<string> {
+  const text = (await readBytes(path, guard)).toString('utf8');
+  if (isUtf16(text)) throw new Error(IS_UTF_16);
+  return text;
 }
 
 /** Reads a small file that this user owns. @throws the same errors as `openFile` */

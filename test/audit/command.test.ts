@@ -23,6 +23,10 @@ const WITHHELD: [value: string, why: string][] = [
   ['-', 'like an option'],
   ['\ud800', 'not valid Unicode'],
   ['x'.repeat(5_000), 'more than 4096 characters'],
+  ...HOSTILE.filter((value) => /[$`[]/.test(value)).map((value): [string, string] => [
+    value,
+    'bash may run it',
+  ]),
 ];
 
 /** Resources that keep this process running. */
@@ -167,10 +171,23 @@ describe("an order's value", () => {
     return said;
   };
 
-  it.each(HOSTILE.filter(Boolean))('reaches a command unchanged: %s', async (identifier) => {
-    const words = `printf '<%s>' {identifier} --id={identifier} "$GATEWAY_SIM_IDENTIFIER" {amount}`;
-    expect(await run(words, identifier)).toBe(`<${identifier}><--id=${identifier}><${identifier}><1>`);
-  });
+  it.each(HOSTILE.filter((value) => /^[^$`[]+$/.test(value)))(
+    'reaches a command unchanged: %s',
+    async (identifier) => {
+      const words = `printf '<%s>' {identifier} --id={identifier} "$GATEWAY_SIM_IDENTIFIER" {amount}`;
+      expect(await run(words, identifier)).toBe(`<${identifier}><--id=${identifier}><${identifier}><1>`);
+    },
+  );
+
+  it.skipIf(!SHELLS.some(([shell]) => shell === 'bash'))(
+    'could be run by bash even from a variable',
+    async () => {
+      const cwd = await temporaryFolder();
+      const env = { GATEWAY_SIM_IDENTIFIER: 'a[$(touch PWNED)]' };
+      printedBy(['bash'], 'test -v "$GATEWAY_SIM_IDENTIFIER" || :', { cwd, env });
+      expect(readdirSync(cwd)).toEqual(['PWNED']);
+    },
+  );
 
   it.each(WITHHELD.map(([value, why]) => [why, value] as const))(
     'is withheld from commands: %s',

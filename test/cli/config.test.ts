@@ -35,11 +35,22 @@ describe('start with an invalid configuration', () => {
     expect([code, stderr]).toEqual([2, expect.stringContaining('nope.json')]);
   });
 
-  it.skipIf(process.platform === 'win32')('that is a device exits 2 without waiting', async () => {
+  it.skipIf(process.platform === 'win32').each([[[]], [['--config', '/dev/zero']]])(
+    'that is a device exits 2 without waiting or reading (%j)',
+    async (args) => {
+      const cwd = await temporaryFolder();
+      await symlink('/dev/null', join(cwd, 'gateway-sim.config.json'));
+      const { code, stderr } = await run(['start', '--port', '0', ...args], { cwd });
+      const why = 'cannot be used: it is not a regular file';
+      expect([code, stderr]).toEqual([2, expect.stringContaining(why)]);
+    },
+  );
+
+  it('in UTF-16, as PowerShell writes it, exits 2', async () => {
     const cwd = await temporaryFolder();
-    await symlink('/dev/null', join(cwd, 'gateway-sim.config.json'));
-    const { code, stderr } = await run(['start', '--port', '0'], { cwd });
-    expect([code, stderr]).toEqual([2, expect.stringContaining('cannot be used: it is not a regular file')]);
+    await writeFile(join(cwd, 'gateway-sim.config.json'), '\uFEFF{"port":0}', 'utf16le');
+    const { code, stderr } = await run(['start'], { cwd });
+    expect([code, stderr]).toEqual([2, expect.stringContaining('it is UTF-16: save it as UTF-8')]);
   });
 });
 
@@ -92,6 +103,57 @@ describe('a configuration file', () => {
       const status = (await (await fetch(`${ready.url}/_sim/status`)).json()) as { options: object };
       expect(status.options).toMatchObject({ sandboxCode: code });
     }
+  });
+
+  describe('of a parent', () => {
+    const CONFIG = '{"port":0,"inMemory":true,"sandboxCode":"of-the-parent","fixtures":"data/mine.json"}';
+
+    /** A folder two levels below the configuration, and a file with fixtures beside it. */
+    async function subfolder(...roots: string[]): Promise<string> {
+      const top = await temporaryFolder({ 'gateway-sim.config.json': CONFIG });
+      const cwd = join(top, 'apps', 'shop');
+      for (const folder of [cwd, join(top, 'data')]) await mkdir(folder, { recursive: true });
+      const wallets = [
+        { id: 'w', email: 'of-the-parent@example.com', holder: 'A', currency: 'USD', balance: '1' },
+      ];
+      await writeFile(join(top, 'data/mine.json'), JSON.stringify({ version: 1, wallets }));
+      for (const root of roots) await mkdir(join(top, root), { recursive: true });
+      return cwd;
+    }
+
+    it.each(['.git', 'package.json'])(
+      'is used in a subfolder, and its paths are relative to it, up to the folder with %s',
+      async (root) => {
+        const cwd = await subfolder(root);
+        const { ready } = await start([], { cwd });
+        const { body } = await runJson<{ options: object }>(['status', '--url', ready.url], { cwd });
+        expect(body.options).toMatchObject({ sandboxCode: 'of-the-parent' });
+        const wallets = await run(['wallets', '--url', ready.url], { cwd });
+        expect(wallets.stdout).toContain('of-the-parent@example.com');
+      },
+    );
+
+    it.each([
+      ['beyond the nearest root', ['.git', 'apps/package.json']],
+      ['without any root', []],
+    ])('is not used %s', async (_, roots) => {
+      const cwd = await subfolder(...roots);
+      const { ready } = await start(['--in-memory'], { cwd });
+      const { body } = await runJson<{ options: object }>(['status', '--url', ready.url], { cwd });
+      expect(body.options).toMatchObject({ sandboxCode: '222666' });
+    });
+
+    it('tells commands in a subfolder the address, and is named in errors', async () => {
+      const cwd = await subfolder('.git');
+      const file = join(cwd, '../../gateway-sim.config.json');
+      const { ready } = await start([], { cwd });
+      await writeFile(file, JSON.stringify({ port: ready.port }));
+      expect((await run(['clock', 'freeze'], { cwd })).code).toBe(0);
+      await writeFile(file, '{"port":-1}');
+      const { code, stderr } = await run(['payments'], { cwd });
+      const named = `"port" in ${join('..', '..', 'gateway-sim.config.json')} must be`;
+      expect([code, stderr]).toEqual([2, expect.stringContaining(named)]);
+    });
   });
 
   it('tells commands in its folder the address, data folder and token', async () => {

@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Delivery as DeliveryView } from '../../src/contract/delivery.ts';
 import type { Verification as Verdict } from '../../src/wire/dialect.ts';
@@ -221,6 +223,25 @@ describe('ipn verify', () => {
     const printed = [replaced, captured, withOld].flatMap(({ stdout, stderr }) => [stdout, stderr]);
     expect([...printed, merchants, state].join()).not.toContain(old);
     expect(await run(['ipn', 'verify', 'ipn_nope'], options)).toMatchObject({ code: 4 });
+  });
+
+  it('says that a given key is not the key of the merchant of an IPN', async () => {
+    const receiver = await startReceiver();
+    const { options } = await running();
+    const { body: fired } = await runJson<DeliveryView>(['ipn', 'fire', '--to', receiver.url], options);
+    const { code, stdout } = await run(['ipn', 'verify', fired.id, '--secret', 'sec_of_nobody'], options);
+    expect([code, stdout]).toEqual([1, expect.stringContaining('this is not the key of this merchant')]);
+  });
+
+  it('reads a file in UTF-16, and what a program printed; else it says how to get the raw body', async () => {
+    const dict = `{${[...new URLSearchParams(GOOD)].map(([name, value]) => `'${name}': ['${value}']`).join(', ')}}`;
+    const cwd = await temporaryFolder({ printed: dict, part: "{ status: 'success', data: [Object] }" });
+    await writeFile(join(cwd, 'utf16'), `\uFEFF${GOOD}\r\n`, 'utf16le');
+    const verify = (file: string) => run(['ipn', 'verify', `@${file}`, '--secret', SECRET], { cwd });
+    expect(await verify('printed')).toMatchObject({ code: 0 });
+    expect(await verify('utf16')).toMatchObject({ code: 0 });
+    const { code, stdout } = await verify('part');
+    expect([code, stdout]).toEqual([1, expect.stringContaining('print JSON.stringify(req.body)')]);
   });
 
   it('uses the key of the running emulator, and recognizes the key of another merchant', async () => {

@@ -36,12 +36,12 @@ describe('reconcile', () => {
 
   it('skips identifiers that a shell or a program could interpret, and reports them', async () => {
     const { sim, options } = await startAudited();
-    for (const identifier of ["\u0007';touch PWNED #", '$(touch PWNED)', '--exec=touch(1)'])
+    for (const identifier of ["\u0007';touch PWNED #", '$(touch PWNED)', ';touch PWNED', '--exec=touch(1)'])
       await sim.initiate({ ...ORDER, identifier });
     await run(['pay', '--all', '--approve', '--delivery', 'redirect-only'], options);
     const probe = ['--probe-cmd', 'echo {identifier} paid', '--paid-when', '/ paid/'];
     const { code, stderr, body } = await runJson<{ data: object[] }>(['reconcile', ...probe], options);
-    expect([code, stderr]).toEqual([1, expect.stringContaining('2 could not be probed')]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('3 could not be probed')]);
     const skipped = (identifier: string, why: string) => ({
       identifier,
       problem: 'not-probed',
@@ -49,6 +49,7 @@ describe('reconcile', () => {
     });
     expect(body.data).toEqual([
       skipped('--exec=touch(1)', 'like an option'),
+      skipped('$(touch PWNED)', 'bash may run it'),
       skipped("\u0007';touch PWNED #", 'control character'),
     ]);
     expect(await readdir(options.cwd)).not.toContain('PWNED');

@@ -13,7 +13,9 @@ async function folderWithSecrets(): Promise<string> {
     key: `${KEY}\nmore that is not read\n`,
     token: 'token-of-the-team\r\n',
     empty: '\n',
+    bom: `\uFEFF${KEY}\n`,
   });
+  await writeFile(join(cwd, 'utf16'), `\uFEFF${KEY}\r\n`, 'utf16le');
   return cwd;
 }
 
@@ -89,11 +91,32 @@ describe('a secret in a file', () => {
     ['@nowhere', /--secret-key cannot be read from .*nowhere: ENOENT/],
     ['@empty', /--secret-key reads the first line of .*empty, which is empty/],
     ['@.', /cannot be read from .*: EISDIR/],
+    ['@bom', /--secret-key must be .*: it starts with a byte order mark/],
+    ['@utf16', /--secret-key cannot be read from .*utf16: it is UTF-16: save it as UTF-8/],
   ])('that cannot be read (%s) is rejected with exit code 2', async (secret, message) => {
     const cwd = await folderWithSecrets();
     const { code, stderr } = await run(['start', '--in-memory', '--secret-key', secret], { cwd });
     expect([code, stderr]).toEqual([2, expect.stringMatching(message)]);
   });
+});
+
+it.each([
+  [{ GATEWAY_SIM_SECRET_KEY: `${KEY}\r` }, /GATEWAY_SIM_SECRET_KEY must .*: it ends with a carriage return/],
+  [{ GATEWAY_SIM_PORT: '4477\r' }, /GATEWAY_SIM_PORT must .*: it ends with a carriage return/],
+  [{ GATEWAY_SIM_SANDBOX_CODE: '111111\r' }, /GATEWAY_SIM_SANDBOX_CODE .*: it ends with a carriage return/],
+])(
+  'a variable from a .env with Windows line ends is rejected, and the character is named: %j',
+  async (env, message) => {
+    const { code, stderr } = await run(['start', '--in-memory'], { cwd: await temporaryFolder(), env });
+    expect([code, stderr]).toEqual([2, expect.stringMatching(message)]);
+    expect(stderr).not.toContain(KEY);
+  },
+);
+
+it('a control token with a carriage return is rejected, and the character is named', async () => {
+  const env = { GATEWAY_SIM_CONTROL_TOKEN: 'token-of-the-team\r', GATEWAY_SIM_URL: 'http://127.0.0.1:9' };
+  const { code, stderr } = await run(['status'], { cwd: await temporaryFolder(), env });
+  expect([code, stderr]).toEqual([2, expect.stringContaining('it ends with a carriage return')]);
 });
 
 it.each([[[]], [['start']], [['exec']]])(

@@ -57,4 +57,12 @@ describe('a request', () => {
     const { url } = await startReceiver(['hang']);
     await expect(textOf(url, { idleMs: 50 })).rejects.toMatchObject({ code: 'timed_out' });
   });
+
+  it('times out if only interim responses arrive', async () => {
+    const url = await startAnswering((_, response) => {
+      const every = setInterval(() => response.writeContinue(), 5);
+      response.on('close', () => clearInterval(every));
+    });
+    await expect(textOf(url, { idleMs: 500 })).rejects.toMatchObject({ code: 'timed_out' });
+  });
 });

@@ -42,6 +42,15 @@ describe('the signature checker', () => {
     expect(html).not.toContain(other.secretKey);
   });
 
+  it('reads what a program printed, and says how to get the raw body if fields are missing', async () => {
+    const sim = await startSim();
+    const lines = [...new URLSearchParams(signed(sim))].map(([name, value]) => `    [${name}] => ${value}`);
+    const { html } = await postForm(sim, PAGE, { body: `Array\n(\n${lines.join('\n')}\n)` });
+    expect(html).toContain('data-verdict="good"');
+    const part = await postForm(sim, PAGE, { body: '[object Object]' });
+    expect(part.html).toContain('print JSON.stringify(req.body)');
+  });
+
   it('accepts the id of an IPN, and checks its last attempt', async () => {
     const sim = await startSim();
     const { delivery } = await paid(sim);

@@ -126,13 +126,33 @@ describe('a wrong signature is explained:', () => {
     }
   });
 
-  it.each([`${SECRET_KEY}\n`, ` ${SECRET_KEY}`])(
-    'white space before or after the secret key to check with: %j',
-    (key) => {
-      const reason = onlyReason(checked({ signature: upper('100order-1') }, { ...KEYS, secretKey: key }));
-      expect(reason).toMatch(/has leading or trailing white space/);
-    },
-  );
+  it.each([
+    ['sec_of_nobody', ''],
+    ['sec_sim_shop_2', ', and this is the secret key of "Shop 2"'],
+    [PUBLIC_KEY, ', and this is the public key of "Shop"'],
+  ])('the key of another merchant, or of none, to check with: %s', (secretKey, whose) => {
+    const signers = [
+      { name: 'Shop', secretKey: SECRET_KEY, publicKey: PUBLIC_KEY },
+      { name: 'Shop 2', secretKey: 'sec_sim_shop_2', publicKey: 'pub_sim_shop_2' },
+    ];
+    const signature = upper('100order-1');
+    const { expected, reasons } = verify(form({ signature }), { secretKey, signers });
+    expect(reasons).toEqual([
+      `this is not the key of this merchant: the IPN is signed with the secret key of "Shop"${whose}`,
+    ]);
+    expect(expected).toBe(signature);
+  });
+
+  it.each([
+    [`${SECRET_KEY}\n`, 'ends with a line break'],
+    [` ${SECRET_KEY}`, 'starts with a space'],
+    [`${SECRET_KEY}\r`, 'ends with a carriage return'],
+    [`\uFEFF${SECRET_KEY}`, 'starts with a byte order mark'],
+    [`${SECRET_KEY}\u200b`, 'ends with a zero-width space'],
+  ])('an invisible character before or after the secret key to check with: %j', (key, what) => {
+    const reason = onlyReason(checked({ signature: upper('100order-1') }, { ...KEYS, secretKey: key }));
+    expect(reason).toBe(`the secret key ${what}: remove it`);
+  });
 
   it.each([
     ['base64', hmac('100order-1').toString('base64')],
@@ -314,6 +334,9 @@ describe("a signature computed by the merchant's code", () => {
     ['lower-case', hex(text).toLowerCase()],
     ['base64', hmac(text).toString('base64')],
     ['key-with-whitespace', hex(text, `${SECRET_KEY}\n`)],
+    ['key-with-whitespace', hex(text, ` ${SECRET_KEY}`)],
+    ['key-with-whitespace', hex(text, `${SECRET_KEY}\r`)],
+    ['key-with-whitespace', hex(text, `\uFEFF${SECRET_KEY}`)],
     ['public-key', hex(text, PUBLIC_KEY)],
     ['other-merchant-key', hex(text, 'sec_sim_shop_2')],
     [null, hex('something else')],

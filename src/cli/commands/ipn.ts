@@ -1,15 +1,16 @@
-import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { text as readAll } from 'node:stream/consumers';
+import { buffer as readAll } from 'node:stream/consumers';
 import { curlCommand } from '../../contract/curl.ts';
 import { remarksOn } from '../../contract/describe-delivery.ts';
 import { command, GatewayError, hint, option, usage } from '../../contract/error.ts';
-import { ipnBodyIn, isDeliveryId } from '../../contract/pasted-ipn.ts';
+import { ipnBodyIn, isDeliveryId, textOf } from '../../contract/pasted-ipn.ts';
+import { printedProblem } from '../../contract/printed-fields.ts';
 import { requireTamperings, TAMPERINGS } from '../../contract/tampering.ts';
 import { DELIVERY_STATES, IPN_FORMATS } from '../../contract/vocabulary.ts';
 import { saysRefused } from '../../domain/receiver-answer.ts';
 import { dialect, merchantIn, requireMerchant } from '../../library/merchant-client.ts';
 import { readSecret, SEEN_IN_PS } from '../../options/resolve.ts';
+import { readBytes, reason } from '../../store/files.ts';
 import type { VerifyKeys } from '../../wire/dialect.ts';
 import {
   assignments,
@@ -245,7 +246,10 @@ const verify = defineCommand({
   summary: 'verify an IPN and explain why it is invalid',
   json: '`valid`, `authentic`, `reasons`, `identifier`, `amount`, `status`, `signature`, `signedText`, `foundText` (the text that was signed, if a common mistake explains the signature; otherwise null), `expected`, `mistake` (the name of that mistake; null if none), `fix`',
   options: {
-    body: text('body', 'the body as text, @file, - for stdin, or the id of an IPN (default: stdin)'),
+    body: text(
+      'body',
+      'the body, or its fields as your program prints them: as text, @file or - for stdin; or the id of an IPN (default: stdin)',
+    ),
     ...KEYS,
     publicKey: text('key', 'your public key, to detect whether it was used to sign by mistake'),
     signature: text('text', 'check this signature, computed by your code, instead of the one in the body'),
@@ -257,7 +261,7 @@ const verify = defineCommand({
     'ipn verify ipn_ndx7mhc09sz61bt8 --signature 5F0C…',
   ],
   run: async ({ args: [argument], options, io, connect }) => {
-    const { body, merchant } = await bodyToVerify(argument, options.body, io, connect);
+    const { body, pasted = '', merchant } = await bodyToVerify(argument, options.body, io, connect);
     const keys = await verifyKeys({ ...options, merchant: options.merchant ?? merchant }, connect);
     const tools = await dialect.ipn();
     let verdict = tools.verify(body, keys, options.signature);
@@ -265,8 +269,10 @@ const verify = defineCommand({
     if (!verdict.authentic && options.secret) {
       const { data } = await merchantsOf(connect).catch(() => ({ data: [] }));
       const replaced = data.flatMap(({ formerKeys }) => formerKeys ?? []);
-      verdict = tools.verify(body, { ...keys, replaced }, options.signature);
+      verdict = tools.verify(body, { ...keys, replaced, signers: data }, options.signature);
     }
+    const problem = verdict.expected === null ? printedProblem(pasted) : undefined;
+    if (problem !== undefined) verdict = { ...verdict, reasons: [problem, ...verdict.reasons] };
     return {
       json: verdict,
       text: verificationText(verdict),
@@ -283,7 +289,7 @@ async function bodyToVerify(
   option: string | undefined,
   io: Io,
   connect: Context['connect'],
-): Promise<{ body: string; merchant?: string }> {
+): Promise<{ body: string; pasted?: string; merchant?: string }> {
   if (argument !== undefined && option !== undefined) {
     throw usage('verify accepts the body as its argument or with --body, not both');
   }
@@ -297,16 +303,17 @@ async function bodyToVerify(
     const sent = await (await connect()).call('GET /ipns/:id', { param: { id: given } });
     return { body: sent.attempts.at(-1)?.requestBody ?? sent.body, merchant: sent.merchantId };
   }
-  let text = given;
-  if (given === undefined || given === '-') text = await readAll(io.stdin);
+  let pasted = given ?? '';
+  if (given === undefined || given === '-') pasted = textOf(await readAll(io.stdin));
   else if (given.startsWith('@')) {
     const path = given.slice(1);
-    text = await readFile(resolve(io.cwd, path), 'utf8').catch((error: NodeJS.ErrnoException) => {
-      throw usage(`${path} cannot be read: ${error.message}`, { cause: error });
+    const bytes = await readBytes(resolve(io.cwd, path), { follows: true }).catch((cause: unknown) => {
+      throw usage(`${path} cannot be read: ${reason(cause)}`, { cause });
     });
+    pasted = textOf(bytes);
   }
-  const body = ipnBodyIn(text ?? '');
-  if (body.trim()) return { body };
+  const body = ipnBodyIn(pasted);
+  if (body.trim()) return { body, pasted };
   throw usage('the body to verify is empty');
 }
 

@@ -46,7 +46,10 @@ export function startFlags(
   }
   return {
     ...flags,
-    config: text('file', 'configuration file (default: gateway-sim.config.json, if it exists)'),
+    config: text(
+      'file',
+      'configuration file (default: gateway-sim.config.json of this folder, or of a parent up to the nearest .git or package.json)',
+    ),
   };
 }
 

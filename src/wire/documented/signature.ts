@@ -1,5 +1,6 @@
 import { createHash, createHmac } from 'node:crypto';
 import { isAmount } from '../../contract/amount.ts';
+import { invisibleIn, withoutInvisible } from '../../contract/invisible.ts';
 import type { IpnComposer } from '../../domain/ipn.ts';
 import { renderAmount } from '../../domain/money.ts';
 import type { Code, IpnTools, Verification, VerifyKeys } from '../dialect.ts';
@@ -101,6 +102,8 @@ interface Explained {
   mistake: SignatureMistake | null;
   /** The signed text; null if no common mistake explains it. */
   text: string | null;
+  /** The key that it is correct with, if that is not the one to check with. */
+  otherKey?: string;
 }
 
 /** Finds the common mistakes that explain a signature. */
@@ -128,7 +131,13 @@ function explainSignature(signature: string, fields: SignedFields, keys: VerifyK
     if (!all.length) return { reasons: [], mistake: null, text };
     if (!best || all.length < best.mistakes.length) best = { mistakes: all, text };
   }
-  if (!best) return { reasons: unknownSignature(keys), mistake: null, text: null };
+  if (!best) {
+    const text = (fields.parsedAmount ?? fields.amount) + fields.identifier;
+    const isSigner = (one: Signer) => digests.has(hmac('sha256', one.secretKey, text).toString('hex'));
+    const signer = replacementOf(keys) ? undefined : keys.signers?.find(isSigner);
+    if (!signer) return { reasons: unknownSignature(keys), mistake: null, text: null };
+    return { reasons: [notOwnKey(keys, signer)], mistake: null, text, otherKey: signer.secretKey };
+  }
   const { mistakes, text } = best;
   return { reasons: mistakes.map(({ words }) => words), mistake: mistakes[0]?.name ?? null, text };
 }
@@ -139,18 +148,33 @@ const hmac = (algorithm: string, key: string, text: string) =>
   createHmac(algorithm, key).update(text, 'utf8').digest();
 const hash = (algorithm: string, text: string) => createHash(algorithm).update(text, 'utf8').digest();
 
+/** The reason for an IPN that is signed with the key of a merchant, and not with the key to check with. */
+function notOwnKey({ secretKey: given, signers = [] }: VerifyKeys, signer: Signer): string {
+  const owner = signers.find((one) => [one.secretKey, one.publicKey].includes(given));
+  const kind = owner?.publicKey === given ? 'public' : 'secret';
+  const whose = owner ? `, and this is the ${kind} key of "${owner.name}"` : '';
+  return `this is not the key of this merchant: the IPN is signed with the secret key of "${signer.name}"${whose}`;
+}
+
+type Signer = NonNullable<VerifyKeys['signers']>[number];
+
 const UNKNOWN =
   'the signature matches neither these fields nor any common mistake: amount or identifier was changed after signing, or it was signed with another secret key';
 
-/** Describes an unknown signature. The cause may be replaced keys. */
-function unknownSignature({ secretKey, formerKeys, replaced = [] }: VerifyKeys): string[] {
-  const shown = (at: string) => `${at.slice(0, 19).replace('T', ' ')} UTC`;
+/** The replacement of the key to check with; undefined if it was not replaced. */
+function replacementOf({ secretKey, replaced = [] }: VerifyKeys) {
   const own = fingerprint(secretKey);
-  const old = replaced.find((one) => one.fingerprint === own);
+  return replaced.find((one) => one.fingerprint === own);
+}
+
+/** Describes an unknown signature. The cause may be replaced keys. */
+function unknownSignature(keys: VerifyKeys): string[] {
+  const shown = (at: string) => `${at.slice(0, 19).replace('T', ' ')} UTC`;
+  const old = replacementOf(keys);
   if (old) {
     return [`the secret key given here was replaced at ${shown(old.replacedAt)}: it is no longer used`];
   }
-  const replacedAt = formerKeys?.[0]?.replacedAt;
+  const replacedAt = keys.formerKeys?.[0]?.replacedAt;
   if (replacedAt === undefined) return [UNKNOWN];
   return [
     UNKNOWN,
@@ -275,6 +299,8 @@ type Formula = (typeof FORMULAS)[number];
 const AROUND = [
   ['a newline', '\n'],
   ['a newline', '\r\n'],
+  ['a carriage return', '\r'],
+  ['a byte order mark', '\uFEFF'],
   ['a space', ' '],
   ['a tab', '\t'],
   ['a quotation mark', '"'],
@@ -288,9 +314,9 @@ function* keysOf(keys: VerifyKeys): Iterable<Candidate<string>> {
   const { secretKey, publicKey, merchants = [] } = keys;
   yield [secretKey];
   const name = 'key-with-whitespace';
-  const trimmed = secretKey.trim();
+  const trimmed = withoutInvisible(secretKey);
   if (trimmed !== secretKey) {
-    const words = 'the secret key has leading or trailing white space: remove it';
+    const words = `the secret key ${invisibleIn(secretKey)}: remove it`;
     yield [trimmed, { name, words }];
   }
   for (const [what, mark] of AROUND) {
@@ -399,7 +425,7 @@ export const verify: IpnTools['verify'] = (received, keys, instead) => {
     reasons,
     mistake,
     fix: mistake && MISTAKE_FIXES[mistake],
-    expected: sign(signedAmount, identifier, keys.secretKey),
+    expected: sign(signedAmount, identifier, explained.otherKey ?? keys.secretKey),
     signedText: signedAmount + identifier,
     foundText: text,
   };
