@@ -37,6 +37,7 @@ export function invisibleIn(text: string): string | undefined {
   const last = characters.at(-1) ?? '';
   if (isInvisible(first)) return `starts with ${nameOf(first)}`;
   if (isInvisible(last)) return `ends with ${nameOf(last)}`;
-  const inside = characters.find(isInvisible);
+  // A space may belong to the text, and anything else does not.
+  const inside = characters.find((one) => one !== ' ' && isInvisible(one)) ?? characters.find(isInvisible);
   return inside === undefined ? undefined : `contains ${nameOf(inside)}`;
 }

@@ -9,7 +9,7 @@ const counts = new Map<string, number>();
 /** A seed for the ids of an emulator. It is the same in every run, but different for each emulator of a test. */
 export function seedOfTest(): string {
   const { testPath = '', currentTestName = '' } = expect.getState();
-  const test = `${basename(testPath)} ${currentTestName}`;
+  const test = `${basename(testPath)} ${currentTestName}`.replace(/\s+/g, ' ');
   const number = (counts.get(test) ?? 0) + 1;
   counts.set(test, number);
   return `${RUN} ${test} ${number}`;
