@@ -116,7 +116,6 @@ function typeOf(schema = {}) {
 
 const recordLink = (name) => `[${name}](json.md#${anchor(name)})`;
 
-/** The errors and operations of the service or of the control API. */
 function operations(side) {
   const errors = Object.entries(api.components.responses)
     .filter(([name]) => name.startsWith(side))

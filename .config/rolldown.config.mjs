@@ -43,6 +43,7 @@ export default defineConfig({
     dir: 'dist',
     cleanDir: true,
     format: 'cjs',
+    strict: true,
     comments: false,
     // Jest does not support import() in CommonJS.
     dynamicImportInCjs: false,
