@@ -185,7 +185,6 @@ function manifest() {
   });
 }
 
-/** The number of lines of each area, by source. */
 function areas() {
   const kinds = ['documented', 'observed', 'chosen'];
   const counts = (some) =>

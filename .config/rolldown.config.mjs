@@ -35,6 +35,7 @@ export default defineConfig({
       URL: ['node:url', 'URL'],
       URLSearchParams: ['node:url', 'URLSearchParams'],
       TextDecoder: ['node:util', 'TextDecoder'],
+      TextEncoder: ['node:util', 'TextEncoder'],
     },
   },
   // Otherwise the code that renders pages in a browser would be in every start.

@@ -288,7 +288,7 @@ const MAX_FIRED_TOTAL = 8 * 2 ** 20;
  * @throws GatewayError `invalid_fields`
  */
 export function requireFireable(body: string, times: number): void {
-  const bytes = Buffer.byteLength(body);
+  const bytes = new TextEncoder().encode(body).length;
   if (bytes > MAX_FIRED_BYTES) {
     throw new GatewayError(
       'invalid_fields',
