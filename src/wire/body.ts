@@ -112,35 +112,37 @@ const logged = (body: Buffer) => body.toString(isUtf8(body) ? 'utf8' : 'latin1')
 function parseForm(body: Buffer, contentType: string): PostedFields {
   const charset = charsetOf(contentType);
   const decode = decoderOf(charset);
+  const isPlain = charset === null && isAscii(body);
   // One character per byte: the structure is ASCII.
-  const pairs = body.toString('latin1').split('&', MAX_FIELDS + 1);
+  const text = body.toString('latin1');
+  const pairs = text.split('&', MAX_FIELDS + 1);
   if (pairs.length > MAX_FIELDS) throw tooManyFields('a form');
-  const fields = new Map<string, string | Unreadable>();
+  const fields: [name: string, value: string | Unreadable][] = [];
   for (const pair of pairs) {
     if (pair === '') continue;
     const nameTo = pair.includes('=') ? pair.indexOf('=') : pair.length;
-    const name = formText(pair.slice(0, nameTo), charset, decode);
-    const value = formText(pair.slice(nameTo + 1), charset, decode);
-    fields.set(name instanceof Unreadable ? pair.slice(0, nameTo) : name, value);
+    const written = pair.slice(0, nameTo);
+    const name = formText(written, isPlain, decode);
+    const value = formText(pair.slice(nameTo + 1), isPlain, decode);
+    fields.push([name instanceof Unreadable ? written : name, value]);
   }
-  return { text: logged(body), fields: Object.fromEntries(fields) };
+  return { text: isPlain ? text : logged(body), fields: Object.fromEntries(fields) };
 }
 
 /** Decodes a name or value of a form. */
-function formText(written: string, charset: string | null, decode: Decode): string | Unreadable {
-  // A copy: a slice would keep the whole body in memory.
-  if (/^[ -$&-*,-~]*$/.test(written)) return ` ${written}`.slice(1);
-  const spaced = written.replaceAll('+', ' ');
-  if (charset === null && isAscii(Buffer.from(written, 'latin1'))) {
+function formText(written: string, isPlain: boolean, decode: Decode): string | Unreadable {
+  if (isPlain) {
+    // A copy: a slice would keep the whole body in memory.
+    if (!/[%+]/.test(written)) return ` ${written}`.slice(1);
     try {
-      return decodeURIComponent(spaced);
+      return decodeURIComponent(written.replaceAll('+', ' '));
     } catch {
       // It has an invalid escape, which stays as it is, or bytes that are not UTF-8.
     }
   }
-  const unescaped = spaced.replace(/%([0-9a-f]{2})/gi, (_, hex: string) =>
-    String.fromCharCode(Number.parseInt(hex, 16)),
-  );
+  const unescaped = written
+    .replaceAll('+', ' ')
+    .replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
   return decode(Buffer.from(unescaped, 'latin1'));
 }
 

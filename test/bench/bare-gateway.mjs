@@ -1,10 +1,9 @@
 // The baseline of a payment's whole way: a node:http server that takes an initiate, takes an approval, and posts a signed
 // IPN before it answers the approval. It keeps payments in memory and checks nothing.
 import { createHmac } from 'node:crypto';
-import { Agent, createServer, request } from 'node:http';
+import { createServer, request } from 'node:http';
 
 const SECRET_KEY = 'sec_bare';
-const agent = new Agent({ keepAlive: true });
 const payments = new Map();
 
 function initiate(body) {
@@ -37,7 +36,8 @@ function post(url, body) {
     'content-length': Buffer.byteLength(body),
   };
   return new Promise((resolve, reject) => {
-    const outgoing = request(url, { method: 'POST', agent, headers }, (response) => {
+    // A connection for each IPN, as the service's curl opens one.
+    const outgoing = request(url, { method: 'POST', agent: false, headers }, (response) => {
       response.resume();
       response.on('end', resolve);
     });
