@@ -19,6 +19,9 @@ import type { Settings } from '../domain/settings.ts';
 import type { Attempt, Delivery, Payment, State } from '../domain/state.ts';
 import type { Code, Dialect, Verification } from '../wire/dialect.ts';
 
+/** What a verdict on an attempt needs to know about the service. */
+type VerdictDialect = Pick<Dialect, 'verify' | 'signatureCode'>;
+
 /** The facts that a verdict is based on. */
 export interface VerdictParts {
   store: {
@@ -26,7 +29,7 @@ export interface VerdictParts {
       merchants: { get: (id: string) => Merchant | undefined };
     };
   };
-  dialect: Pick<Dialect, 'verify' | 'signatureCode'>;
+  dialect: VerdictDialect & Pick<Dialect, 'diagnosis'>;
   settings: { ipn: Pick<Settings['ipn'], 'on'> };
   courier: {
     /** The attempt of a delivery that is waiting for a response, or null. */
@@ -88,7 +91,12 @@ export function verdictOnDelivery(delivery: Delivery, parts: VerdictParts): Full
   const last = lastAttempt(delivery, parts);
   if (delivery.state === 'refused' || !last || (delivery.postponedBy && delivery.nextAttemptAt !== null))
     return notAttempted(delivery, last, parts);
-  const verdict = verdictOnAttempt(delivery, last, signerOf(delivery, parts), parts.dialect);
+  const verdict = withKnownCause(
+    verdictOnAttempt(delivery, last, signerOf(delivery, parts), parts.dialect),
+    delivery,
+    last,
+    parts,
+  );
   const isGenuine =
     verdictOnFault(delivery, last, parts.dialect) === undefined && !verdictOnForgery(delivery, parts);
   if (!isGenuine || verdict.tone !== 'bad') return verdict;
@@ -98,6 +106,43 @@ export function verdictOnDelivery(delivery: Delivery, parts: VerdictParts): Full
   // Known servers send no other status.
   if (delivery.status !== 'success') return resent;
   return { ...resent, cause: `${cause.replace(/[^.!?]$/, '$&.')} ${SENT_ONCE}` };
+}
+
+/**
+ * A cause that was proved once stays, as long as the receiver answers in the same way or not at all: by a diagnosis, or by
+ * a signature in an earlier response.
+ */
+function withKnownCause(
+  verdict: FullVerdict,
+  delivery: Delivery,
+  last: Attempt,
+  parts: VerdictParts,
+): FullVerdict {
+  if (verdict.tone !== 'bad' || verdict.signed || verdictOnForgery(delivery, parts)) return verdict;
+  const { diagnosis } = delivery;
+  const asked = diagnosis?.tried.findLast(({ name }) => name === 'genuine');
+  const isSilent = last.responseStatus === null;
+  if (diagnosis?.cause && (isSilent || asked?.status === last.responseStatus)) {
+    const { cause, fix, mistake } = diagnosis;
+    const isCode = mistake !== null && parts.dialect.diagnosis.isSignatureMistake(mistake);
+    const code = isCode ? parts.dialect.signatureCode(last.requestBody) : null;
+    return { ...verdict, headline: cause, cause: since(diagnosis.summary, last), fix, code };
+  }
+  if (!isSilent) return verdict;
+  const earlier = parts.store.state
+    .attemptsOf(delivery.id)
+    .slice(0, last.number - 1)
+    .findLast(({ responseStatus }) => responseStatus !== null);
+  if (!earlier) return verdict;
+  const before = verdictOnAttempt(delivery, earlier, signerOf(delivery, parts), parts.dialect);
+  return before.signed ? { ...before, cause: since(before.cause, last) } : verdict;
+}
+
+/** @param last the last attempt, which may have had no response */
+function since(cause: string, last: Attempt): string {
+  return last.responseStatus === null
+    ? `${cause} The last attempt had no response: ${errorOf(last)}.`
+    : cause;
 }
 
 /** What it means that an IPN was not accepted (observed: ipn-not-retried). */
@@ -163,7 +208,7 @@ function signatureIn(
   attempt: KnownAttempt,
   body: string,
   signer: Signer,
-  dialect: VerdictParts['dialect'],
+  dialect: VerdictDialect,
 ): ComputedSignature | undefined {
   const { secretKey } = signer;
   const known = searched.get(attempt);
@@ -183,7 +228,7 @@ export function verdictOnAttempt(
   delivery: KnownDelivery,
   attempt: KnownAttempt,
   signer: Signer | undefined,
-  dialect: VerdictParts['dialect'],
+  dialect: VerdictDialect,
 ): FullVerdict {
   const special =
     verdictOnFault(delivery, attempt, dialect) ?? verdictOnTampering(delivery, attempt, signer, dialect);
@@ -210,7 +255,7 @@ function verdictOnTampering(
   delivery: KnownDelivery,
   attempt: KnownAttempt,
   signer: Signer | undefined,
-  dialect: VerdictParts['dialect'],
+  dialect: VerdictDialect,
 ): FullVerdict | undefined {
   if (delivery.signedWith !== '' || !signer) return undefined;
   const verdict = dialect.verify(attempt.requestBody, { secretKey: signer.secretKey });
@@ -260,7 +305,7 @@ const readPart = (body: string | null): string =>
 export function verdictOnFault(
   delivery: KnownDelivery,
   attempt: KnownAttempt,
-  dialect: VerdictParts['dialect'],
+  dialect: VerdictDialect,
 ): FullVerdict | undefined {
   const { fault, failure, requestBody, responseStatus, responseHeaders, responseBody } = attempt;
   if (fault === null) return undefined;
@@ -293,7 +338,7 @@ function verdictOnForgedAnswer(
   what: string,
   verdict: Verification,
   attempt: KnownAttempt,
-  dialect: VerdictParts['dialect'],
+  dialect: VerdictDialect,
 ): FullVerdict {
   const { requestBody, responseStatus: status, responseHeaders: headers, responseBody } = attempt;
   const error = errorOf(attempt);
@@ -335,11 +380,7 @@ function verdictOnForgedAnswer(
   };
 }
 
-function verdictOnGenuine(
-  attempt: KnownAttempt,
-  signer: Signer,
-  dialect: VerdictParts['dialect'],
-): FullVerdict {
+function verdictOnGenuine(attempt: KnownAttempt, signer: Signer, dialect: VerdictDialect): FullVerdict {
   const verdict = verdictOnAnswer(attempt, signer, dialect);
   return attempt.requestBody.startsWith('{') && mayReadForms(attempt, verdict)
     ? rejectedJson(attempt, verdict)
@@ -375,11 +416,7 @@ function rejectedJson({ responseStatus: status }: KnownAttempt, verdict: FullVer
   };
 }
 
-function verdictOnAnswer(
-  attempt: KnownAttempt,
-  signer: Signer,
-  dialect: VerdictParts['dialect'],
-): FullVerdict {
+function verdictOnAnswer(attempt: KnownAttempt, signer: Signer, dialect: VerdictDialect): FullVerdict {
   const { responseStatus: status, responseHeaders: headers, responseBody } = attempt;
   const error = errorOf(attempt);
   const body = readPart(responseBody);
@@ -437,7 +474,7 @@ function malformedAnswer(status: number | null, flaw: ResponseFlaw): FullVerdict
 function verdictOnSignature(
   { value, reason, signed }: ComputedSignature,
   { requestBody }: KnownAttempt,
-  dialect: VerdictParts['dialect'],
+  dialect: VerdictDialect,
 ): FullVerdict {
   const what = signed ? 'the wrong text' : 'the right text in the wrong way';
   const cause = `Your code signed ${what} (${value.slice(0, 8)}…): ${reason}.`;

@@ -6,8 +6,9 @@ import type { PaymentRequest } from '../contract/payment.ts';
 import type { Choices } from '../contract/profiles.ts';
 import type { CardAction, Mode } from '../contract/vocabulary.ts';
 import type { CardPage, IssueCardCommand } from '../domain/card.ts';
-import type { ChosenFields, ComposedIpn, Composition, IpnComposer } from '../domain/ipn.ts';
+import type { ChosenFields, ComposedIpn, Composition, IpnComposer, IpnRequest } from '../domain/ipn.ts';
 import type { InitiateCommand } from '../domain/payment.ts';
+import type { Language } from '../domain/receiver-answer.ts';
 import type { Card, Payment } from '../domain/state.ts';
 import type { PostedFields } from './body.ts';
 
@@ -60,6 +61,7 @@ export interface Dialect {
   ipn: IpnComposer;
   verify: IpnTools['verify'];
   signatureCode: IpnTools['signatureCode'];
+  diagnosis: DiagnosisTools;
   /** The messages for OpenAPI. */
   messages: Readonly<Record<MessageName, z.ZodMiniType>> & {
     /** Examples, by message and name. */
@@ -167,6 +169,33 @@ export interface IpnTools {
   splice(amount: string, identifier: string): { amount: string; identifier: string } | null;
 }
 
+/** Requests that show why a receiver does not accept an IPN. */
+export interface DiagnosisTools {
+  /**
+   * The requests that show the mistake of a receiver: IPNs signed as code with a common mistake signs them, the
+   * likeliest mistake first; the right one in other forms; and with the identifier as a shop may have stored it.
+   */
+  variants(body: string, keys: VerifyKeys): Record<'signatures' | 'shapes' | 'lookups', IpnVariant[]>;
+  /** The IPN of an order that no shop has: with the right signature, and with a random one. */
+  aboutUnknownOrder(
+    body: string,
+    secretKey: string,
+  ): { identifier: string } & Record<'signed' | 'unsigned', IpnRequest>;
+  withRandomSignature(body: string): IpnRequest;
+  /** Whether a variant with this name is signed by mistaken code. */
+  isSignatureMistake(name: string): boolean;
+}
+
+/** The same IPN as a receiver with one mistake expects it. */
+export interface IpnVariant {
+  /** The name of the mistake, or of the form of the request. */
+  name: string;
+  /** What the receiver does wrong if it accepts the request, in whole sentences. */
+  cause: string;
+  fix: string;
+  request: IpnRequest;
+}
+
 type IpnFieldName =
   | 'status'
   | 'signature'
@@ -178,7 +207,7 @@ type IpnFieldName =
   | 'currency';
 
 /** The same code in each language. */
-export type Code = Readonly<Record<'PHP' | 'Node' | 'Python', string>>;
+export type Code = Readonly<Record<Language, string>>;
 
 type Keys = Pick<Merchant, 'secretKey' | 'publicKey'>;
 

@@ -44,6 +44,7 @@ import {
   PAYMENT_PARAMETER,
 } from './names.ts';
 import { fingerprint, signatureCode, verify } from './signature.ts';
+import { diagnosis } from './variants.ts';
 
 export const serviceError: Dialect['serviceError'] = ({ message, problems }) => ({
   error: 'true',
@@ -160,6 +161,7 @@ export const dialect: Dialect = {
   maskCards,
   ipn: { compose, resigned, fingerprint, corruptSignature },
   verify,
+  diagnosis,
   signatureCode,
   messages: {
     InitiateRequest,
