@@ -16,7 +16,7 @@ export interface UseCaseParts {
   store: Store;
   clock: Clock;
   courier: Courier;
-  dialect: Pick<Dialect, 'verify' | 'signatureCode' | 'diagnosis'>;
+  dialect: Pick<Dialect, 'verify' | 'signatureCode' | 'isSignatureMistake' | 'diagnosis'>;
   settings: Settings;
   /** @param requestId the request that causes the change */
   context: (requestId?: number) => Context;

@@ -20,7 +20,7 @@ import type { Attempt, Delivery, Payment, State } from '../domain/state.ts';
 import type { Code, Dialect, Verification } from '../wire/dialect.ts';
 
 /** What a verdict on an attempt needs to know about the service. */
-type VerdictDialect = Pick<Dialect, 'verify' | 'signatureCode'>;
+type VerdictDialect = Pick<Dialect, 'verify' | 'signatureCode' | 'isSignatureMistake'>;
 
 /** The facts that a verdict is based on. */
 export interface VerdictParts {
@@ -29,7 +29,7 @@ export interface VerdictParts {
       merchants: { get: (id: string) => Merchant | undefined };
     };
   };
-  dialect: VerdictDialect & Pick<Dialect, 'diagnosis'>;
+  dialect: VerdictDialect;
   settings: { ipn: Pick<Settings['ipn'], 'on'> };
   courier: {
     /** The attempt of a delivery that is waiting for a response, or null. */
@@ -124,7 +124,7 @@ function withKnownCause(
   const isSilent = last.responseStatus === null;
   if (diagnosis?.cause && (isSilent || asked?.status === last.responseStatus)) {
     const { cause, fix, mistake } = diagnosis;
-    const isCode = mistake !== null && parts.dialect.diagnosis.isSignatureMistake(mistake);
+    const isCode = mistake !== null && parts.dialect.isSignatureMistake(mistake);
     const code = isCode ? parts.dialect.signatureCode(last.requestBody) : null;
     return { ...verdict, headline: cause, cause: since(diagnosis.summary, last), fix, code };
   }

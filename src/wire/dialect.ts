@@ -61,6 +61,7 @@ export interface Dialect {
   ipn: IpnComposer;
   verify: IpnTools['verify'];
   signatureCode: IpnTools['signatureCode'];
+  isSignatureMistake: IpnTools['isSignatureMistake'];
   diagnosis: DiagnosisTools;
   /** The messages for OpenAPI. */
   messages: Readonly<Record<MessageName, z.ZodMiniType>> & {
@@ -111,6 +112,7 @@ export interface MerchantDialect {
   sign: IpnTools['sign'];
   verify: IpnTools['verify'];
   signatureCode: IpnTools['signatureCode'];
+  isSignatureMistake: IpnTools['isSignatureMistake'];
   /** Loaded on demand. */
   ipn(): Promise<IpnTools>;
 }
@@ -163,6 +165,8 @@ export interface IpnTools {
    * @param body the body of the IPN, which may be JSON; default: a form
    */
   signatureCode(body?: string): Code;
+  /** Whether this is the name of a mistake in a signature. */
+  isSignatureMistake(name: string): boolean;
   /** The names of IPN fields in a form. */
   names: Readonly<Record<IpnFieldName, string>>;
   /** Another amount and identifier with the same signature; null if there is none. */
@@ -182,8 +186,6 @@ export interface DiagnosisTools {
     secretKey: string,
   ): { identifier: string } & Record<'signed' | 'unsigned', IpnRequest>;
   withRandomSignature(body: string): IpnRequest;
-  /** Whether a variant with this name is signed by mistaken code. */
-  isSignatureMistake(name: string): boolean;
 }
 
 /** The same IPN as a receiver with one mistake expects it. */

@@ -296,3 +296,6 @@ function member(value: unknown, name: string): unknown {
 function numberAsWritten(body: string, value: number): string {
   return writtenAmounts(body).findLast((text) => Number(text) === value) ?? String(value);
 }
+
+export const isSignatureMistake: IpnTools['isSignatureMistake'] = (name) =>
+  Object.hasOwn(MISTAKE_FIXES, name);

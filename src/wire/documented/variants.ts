@@ -158,5 +158,4 @@ export const diagnosis: DiagnosisTools = {
   variants,
   aboutUnknownOrder,
   withRandomSignature,
-  isSignatureMistake: (name) => Object.hasOwn(MISTAKE_FIXES, name),
 };
