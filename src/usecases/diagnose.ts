@@ -100,13 +100,21 @@ export async function diagnose(
     return answer;
   }
 
-  /** The answer to the variant that the receiver accepts twice; undefined if it accepts none. */
+  /** The first variant that the receiver accepts twice; undefined if it accepts none. */
   async function firstAccepted(variants: readonly IpnVariant[]) {
     for (const variant of variants) {
       const answer = await ask(variant.name, variant.request, KEPT_BACK);
       if (answer.isAccepted && (await isSeenAgain(variant, answer))) return { variant, answer };
     }
     return undefined;
+  }
+
+  /** Whether the receiver accepts another wrong signature, too, but still not the right one. */
+  async function acceptsAny(accepted: IpnVariant, signatures: readonly IpnVariant[]): Promise<boolean> {
+    // Only the first variant has no rejected one before it.
+    const other = signatures[0] === accepted && signatures.find(({ name }) => name !== accepted.name);
+    if (!other || !(await ask(other.name, other.request)).isAccepted) return false;
+    return !(await ask('genuine', genuine)).isAccepted;
   }
 
   async function isSeenAgain({ name, request }: IpnVariant, { outcome, isAccepted }: Answer) {
@@ -130,6 +138,7 @@ export async function diagnose(
         summary: `Cannot tell: your receiver answers everything alike (${first.words}), even a random signature for an order that does not exist. --probe-url with --paid-when judges by the order.`,
       };
     }
+    if (random.isAccepted && !signed.isAccepted) return { ...NOT_CHECKED, accepted: random.name };
     if (signed.outcome !== random.outcome) return afterSignature(first, signed, random);
     const { signatures, shapes, lookups } = dialect.diagnosis.variants(body, keys);
     const rest = [...shapes, ...lookups];
@@ -137,6 +146,8 @@ export async function diagnose(
       (await firstAccepted(signatures.slice(0, MAX_REQUESTS - KEPT_BACK - answers.length - rest.length))) ??
       (await firstAccepted(rest)) ??
       (await onlyOneThatDiffers(signatures, first));
+    if (found && (await acceptsAny(found.variant, signatures)))
+      return { ...NOT_CHECKED, accepted: found.variant.name };
     if (found) return ofVariant(found.variant, found.answer, signatures.includes(found.variant));
     const unsigned = await ask('random-signature', dialect.diagnosis.withRandomSignature(body));
     if (unsigned.isAccepted) return { ...NOT_CHECKED, accepted: unsigned.name };
@@ -242,8 +253,8 @@ function afterSignature(genuine: Answer, right: Answer, random: Answer): Result 
 }
 
 const NOT_CHECKED = {
-  summary: 'Your receiver accepted a random signature, but not the genuine IPN.',
-  cause: 'Your code accepts a random signature, but not the genuine IPN.',
-  fix: 'Compute the expected signature, and answer 400 if it differs.',
+  summary: 'Your code accepts wrong signatures, but not the right one.',
+  cause: 'Your code accepts wrong signatures, but not the right one.',
+  fix: 'Reject the IPN if the expected signature differs from the one in the IPN, and accept it only if they are equal.',
   mistake: 'signature-not-checked',
 };

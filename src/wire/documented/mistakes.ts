@@ -120,7 +120,7 @@ export function* textsOf(fields: SignedFields): Iterable<Candidate<string>> {
   const also = (name: SignatureMistake, what: string, texts: readonly string[]) =>
     texts.map((text, index): Candidate<string> => {
       const words = `${what} was also signed: sign only amount and identifier`;
-      return [text, { name, words, isRare: index > 1 }];
+      return [text, { name, words, isRare: index > 0 }];
     });
   if (charge !== null) {
     yield* also('charge-included', 'the charge', [
@@ -142,11 +142,11 @@ export function* textsOf(fields: SignedFields): Iterable<Candidate<string>> {
   if (trx !== null) {
     const name = 'trx-instead-of-identifier';
     yield [right + trx, { name, words: 'the transaction id was signed instead of the identifier' }];
-    yield* also(name, 'the transaction id', [right + identifier + trx, right + trx + identifier]);
+    yield* also(name, 'the transaction id', [right + identifier + trx]);
   }
   const words = 'the whole body was signed: sign only amount and identifier';
   for (const [index, whole] of [...new Set([...withoutSignature(body), body])].entries())
-    yield [whole, { name: 'whole-body', words, isRare: index > 3 }];
+    yield [whole, { name: 'whole-body', words, isRare: index > 2 }];
 }
 
 /** A body without its signature, in the forms that code may sign. */
@@ -238,7 +238,7 @@ export const FORMULAS: readonly Formula[] = [
           // Code with MD5 is old, and older than HMAC in PHP.
           [
             (text, key) => hash(name, join(text, key)),
-            name === 'md5' && index < 2 ? mistake : rare,
+            name === 'md5' && index === 1 ? mistake : rare,
           ] as Formula,
       ),
     ];
@@ -274,7 +274,7 @@ export function* keysOf(keys: VerifyKeys): Iterable<Candidate<string>> {
   for (const [what, mark] of AROUND) {
     const words = `it was signed with ${what} before or after the secret key: remove it`;
     for (const [index, key] of [trimmed + mark, mark + trimmed + mark, mark + trimmed].entries()) {
-      const isLikely = (mark === '\n' && index === 0) || (/["']/.test(mark) && index === 1);
+      const isLikely = (mark === '\n' && index === 0) || (mark === '"' && index === 1);
       if (key !== secretKey) yield [key, { name, words, isRare: !isLikely }];
     }
   }
@@ -287,7 +287,7 @@ export function* keysOf(keys: VerifyKeys): Iterable<Candidate<string>> {
   yield ['', { name: 'empty-key', words: signedWith('an empty key') }];
   yield [`Bearer ${trimmed}`, { name: 'prefixed-key', words: 'it was signed with "Bearer " before the key' }];
   for (const key of [DEFAULT_KEYS.secretKey, ...EXAMPLE_KEYS]) {
-    const isRare = key !== DEFAULT_KEYS.secretKey && key !== 'YOUR_SECRET_KEY';
+    const isRare = key !== DEFAULT_KEYS.secretKey;
     if (key !== secretKey) {
       yield [key, { name: 'example-key', words: signedWith(`the example key "${key}"`), isRare }];
     }
