@@ -54,6 +54,7 @@ export type {
   DeliveryFilter,
   DeliveryOrder,
   DeliveryState,
+  Diagnosis,
   Fault,
   FaultRule,
   InboxMessage,
@@ -128,6 +129,13 @@ export interface Payments {
    * @throws GatewayError `timed_out`, with the payments that were initiated instead
    */
   waitFor(filter?: PaymentFilter, options?: WaitOptions): Promise<Payment>;
+  /**
+   * Initiates a payment through the shop: opens an address of it, or posts the fields as a form.
+   *
+   * @returns the payment that it made
+   * @throws GatewayError `check_failed` if it made none, with its response and the rejected initiates
+   */
+  visit(url: string, fields?: Readonly<Record<string, string>>): Promise<Payment>;
   /** The customer pays. @throws GatewayError `not_found`; `wrong_state` if it is already settled */
   approve(reference: string, options?: SettleOptions): Promise<Settled>;
   /** The customer cancels. @throws GatewayError `not_found`; `wrong_state` */

@@ -1,12 +1,14 @@
 import { promises as dns } from 'node:dns';
 import { writeAuditReports } from '../audit/artifacts.ts';
 import { secretMask } from '../audit/gateway.ts';
-import { outcomeOf } from '../contract/describe-delivery.ts';
+import { describeFailure, outcomeOf } from '../contract/describe-delivery.ts';
 import { didYouMean, GatewayError, hint, usage } from '../contract/error.ts';
 import { isDeliveryId } from '../contract/pasted-ipn.ts';
+import { shorten } from '../contract/text.ts';
 import { parseDuration } from '../contract/time.ts';
 import type { CardAction, CardMovementKind } from '../contract/vocabulary.ts';
 import { allowedHosts, Egress, endpointOf, isMetadata, isOwnInterface } from '../delivery/egress.ts';
+import { failureOf, MAX_RESPONSE_BYTES, send } from '../delivery/sender.ts';
 import { asyncDisposable } from '../system/disposal.ts';
 import { receiveOnLoopback } from '../system/loopback-receiver.ts';
 import { pause, performance } from '../system/real-time.ts';
@@ -112,6 +114,15 @@ export function clientOf(
         const find = async () => (await client.payments.list({ ...filter, limit: 1 })).data[0];
         return waitFor(what, find, () => whatHappened(client, filter), options);
       },
+      visit: async (url, fields) => {
+        const newest = async () => (await client.payments.list({ limit: 1 })).data[0];
+        const before = await newest();
+        const said = await visitShop(url, fields);
+        const payment = await newest();
+        if (payment && payment.id !== before?.id) return payment;
+        const problems = [`${url} made no payment: it ${said}`, ...(await whatHappened(client, {}))];
+        throw new GatewayError('check_failed', problems.join('\n  '), { problems });
+      },
       ...outcomes,
     },
     ipns: {
@@ -145,8 +156,8 @@ export function clientOf(
           }).catch(() => undefined);
         }
         const after = await client.ipns.get(settled.id);
-        if (isDelivered(after)) return after;
-        const { cause, fix } = after.verdict;
+        // A gateway sends an IPN once: one that is accepted the second time is lost.
+        const { cause, fix } = (isDelivered(after) ? settled : after).verdict;
         throw new GatewayError('check_failed', [cause, fix].filter(Boolean).join('\n  '), {
           problems: [cause, ...(fix === null ? [] : [fix])],
         });
@@ -433,6 +444,26 @@ async function whatHappened(
       return `${method} ${target} was rejected (${status}): ${reason}`;
     });
   return [...(reported.length ? reported : ['no payment was initiated']), ...refused];
+}
+
+/** Real time for a shop to initiate a payment. */
+const SHOP_MS = 30_000;
+
+/** Opens an address, or posts a form to it, without following its redirect. @returns its response in words */
+async function visitShop(url: string, fields: Readonly<Record<string, string>> | undefined): Promise<string> {
+  const form = fields && new URLSearchParams(fields).toString();
+  const headers =
+    form === undefined ? [] : ([['Content-Type', 'application/x-www-form-urlencoded']] as const);
+  const request = { url, headers, guard: null, timeoutMs: SHOP_MS, agent: false } as const;
+  try {
+    const { status, body } = await send(
+      { ...request, method: form === undefined ? 'GET' : 'POST', ...(form !== undefined && { body: form }) },
+      MAX_RESPONSE_BYTES,
+    );
+    return `answered ${status} ${shorten(body.toString())}`.trim();
+  } catch (error) {
+    return `did not respond: ${describeFailure(failureOf(error, url), { url })}`;
+  }
 }
 
 /** Whether the merchant's code used a wrong path. */
