@@ -219,6 +219,10 @@ export const Delivery = record('Delivery', 'An IPN to one receiver, with all of 
     'The address it is sent to instead of `url`, with --forward-ipn or --map; null when it is sent to `url`.',
   ),
   verdict: field(Verdict, 'Its verdict, from its last attempt.'),
+  unexplained: field(
+    z.optional(z.literal(true)),
+    'Present if its receiver rejected it and did not show why: a diagnosis asks the receiver.',
+  ),
 });
 export type Delivery = z.output<typeof Delivery>;
 

@@ -1,5 +1,5 @@
 import { describeEffects } from '../contract/active-fault.ts';
-import type { AttemptUnderWay, ResponseFlaw } from '../contract/delivery.ts';
+import type { AttemptUnderWay, Delivery as DeliveryView, ResponseFlaw } from '../contract/delivery.ts';
 import {
   describeBriefly,
   describeEgress,
@@ -50,10 +50,18 @@ export interface FullVerdict extends Verdict {
   action: 'resend' | 'faults' | null;
   /** The address to resend to; null for the original one. */
   to: string | null;
+  /** Whether the receiver rejected the IPN and did not show why. */
+  unexplained?: true;
 }
 
 /** The part of a verdict that the API returns. */
 export const verdictView = ({ tone, cause, fix }: FullVerdict): Verdict => ({ tone, cause, fix });
+
+/** The verdict as fields of a delivery that the API returns. */
+export const verdictFields = (verdict: FullVerdict): Pick<DeliveryView, 'verdict' | 'unexplained'> => ({
+  verdict: verdictView(verdict),
+  ...(verdict.unexplained && { unexplained: true }),
+});
 
 const makeVerdict = (
   tone: Verdict['tone'],
@@ -126,7 +134,8 @@ function withKnownCause(
     const { cause, fix, mistake } = diagnosis;
     const isCode = mistake !== null && parts.dialect.isSignatureMistake(mistake);
     const code = isCode ? parts.dialect.signatureCode(last.requestBody) : null;
-    return { ...verdict, headline: cause, cause: since(diagnosis.summary, last), fix, code };
+    const { unexplained: _, ...known } = verdict;
+    return { ...known, headline: cause, cause: since(diagnosis.summary, last), fix, code };
   }
   if (!isSilent) return verdict;
   const earlier = parts.store.state
@@ -432,12 +441,15 @@ function verdictOnAnswer(attempt: KnownAttempt, signer: Signer, dialect: Verdict
   if (error === null) {
     if (attempt.flaw && !isRejected) return malformedAnswer(status, attempt.flaw);
     return isRejected
-      ? makeVerdict(
-          'bad',
-          `Your receiver answered ${status}, but its body rejects the IPN${saying}.`,
-          REJECTED,
-          `Answered ${status}, but the body rejects the IPN.`,
-        )
+      ? {
+          ...makeVerdict(
+            'bad',
+            `Your receiver answered ${status}, but its body rejects the IPN${saying}.`,
+            rejected(attempt, dialect),
+            `Answered ${status}, but the body rejects the IPN.`,
+          ),
+          unexplained: true as const,
+        }
       : makeVerdict(
           'good',
           `Delivered: your receiver answered ${status} in ${duration(attempt.durationMs)}.`,
@@ -452,7 +464,11 @@ function verdictOnAnswer(attempt: KnownAttempt, signer: Signer, dialect: Verdict
       : CHECKED.has(status)
         ? `Your receiver rejected the IPN (${status}).`
         : `Your receiver answered ${status}.`;
-  return { ...makeVerdict('bad', `${cause}.`, fixOf(attempt), headline), to: otherScheme(attempt) };
+  return {
+    ...makeVerdict('bad', `${cause}.`, fixOf(attempt, dialect), headline),
+    to: otherScheme(attempt),
+    ...(status !== null && CHECKED.has(status) && { unexplained: true as const }),
+  };
 }
 
 /** Begins with a capital letter, unless the text begins with a host name. */
@@ -500,6 +516,13 @@ function headlineOf(signed: ComputedSignature['signed']): string {
 const REJECTED =
   'The IPN is genuine. Check the secret key in your code, how it computes the signature, and how it looks up the order.';
 
+/** What to check if a receiver rejects a genuine IPN and does not show why. */
+function rejected({ requestBody }: KnownAttempt, dialect: VerdictDialect): string {
+  const { amount } = dialect.verify(requestBody, { secretKey: '' });
+  if (!amount || !/\.\d*0$/.test(amount)) return REJECTED;
+  return `${REJECTED} If ${amount.slice(0, -1)}1 passes and ${amount} does not, your code drops the 0.`;
+}
+
 const anotherKey = (signature: string) =>
   `The response shows an unknown signature (${signature.slice(0, 8)}…): check that your receiver uses this merchant's secret key.`;
 
@@ -512,13 +535,15 @@ function otherScheme({ failure, url }: KnownAttempt): string | null {
 /** Statuses of a receiver that rejects a genuine IPN because its own check is wrong. */
 const CHECKED: ReadonlySet<number> = new Set([400, 401, 403, 422]);
 
-function fixOf({ responseStatus: status, responseBody, requestBody, failure }: KnownAttempt): string {
+function fixOf(attempt: KnownAttempt, dialect: VerdictDialect): string {
+  const { responseStatus: status, responseBody, requestBody, failure } = attempt;
   if (status === null) return fixOfFailure(failure);
   if (CHECKED.has(status)) {
+    const fix = rejected(attempt, dialect);
     const other = readPart(responseBody)
       .match(/\b[0-9a-f]{64}\b/gi)
       ?.find((value) => !requestBody.includes(value));
-    return other === undefined ? REJECTED : `${REJECTED} ${anotherKey(other)}`;
+    return other === undefined ? fix : `${fix} ${anotherKey(other)}`;
   }
   return status < 500 ? FIXES.answered : 'Find the error in the log of your receiver.';
 }

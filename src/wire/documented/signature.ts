@@ -91,7 +91,9 @@ function explainSignature(signature: string, fields: SignedFields, keys: VerifyK
     if (!all.length) return { reasons: [], mistake: null, text };
     if (!best || all.length < best.mistakes.length) best = { mistakes: all, text };
   }
-  if (!best) {
+  // What is known about the keys says more than that one of them is an example.
+  const isKnownKey = keys.formerKeys?.length || keys.replaced?.length || keys.signers?.length;
+  if (!best || (best.mistakes[0]?.name === 'example-key' && isKnownKey)) {
     const text = (fields.parsedAmount ?? fields.amount) + fields.identifier;
     const isSigner = (one: Signer) => digests.has(hmac('sha256', one.secretKey, text).toString('hex'));
     const signer = replacementOf(keys) ? undefined : keys.signers?.find(isSigner);
