@@ -322,4 +322,19 @@ describe('a diagnosis', () => {
     const { body } = await ask<{ data: object[] }>(sim, 'GET', '/ipns?payment=order-1');
     expect(body.data).toMatchObject([{ state: 'delivered', attempts: [{}, { responseStatus: 200 }] }]);
   });
+
+  it('can be started on the page of the IPN, where it is shown, folded', async () => {
+    const handler = checks(({ amount, identifier }) => hmac(`${Number(amount)}${identifier}`));
+    const receiver = await startReceiver(handler);
+    const sim = await startSim();
+    const settled = await paid(sim, { ipn_url: `${receiver.url}/ipn` });
+    const page = `${sim.url}/_sim/ui/ipns/${settled.delivery?.id}`;
+    const before = await (await fetch(page)).text();
+    expect(before).toContain('Find the cause');
+    expect(before).toContain('If 49.91 passes and 49.90 does not, your code drops the 0.');
+    const body = new URLSearchParams({ from: new URL(page).pathname });
+    const after = await (await fetch(`${page}/diagnose`, { method: 'POST', body })).text();
+    expect(after).toMatch(/<h2>Your code signs 49.9. The IPN says 49.90.<\/h2>/);
+    expect(after).toMatch(/<details id="diagnosis">.*<code>genuine<\/code> 400/s);
+  });
 });

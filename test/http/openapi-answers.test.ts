@@ -139,6 +139,7 @@ async function usePayments({ initiate, call }: Run): Promise<void> {
   await call('GET /_sim/ipns', { query: { payment: 'a/b c' } });
   await call('GET /_sim/ipns/{id}', { params: { id } });
   await call('POST /_sim/ipns/{id}/resend', { params: { id } });
+  await call('POST /_sim/ipns/{id}/diagnose', { params: { id } });
   await call('POST /_sim/ipns', { status: 201, json: { payment: 'a/b c', tamper: 'case' } });
   await call('POST /_sim/ipns', { status: 201, json: { payment: 'a/b c', times: 2 } });
   await call('POST /_sim/ipns', { status: 403, json: { to: 'http://203.0.113.9/ipn' } });

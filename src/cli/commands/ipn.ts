@@ -85,9 +85,11 @@ const show = defineCommand({
       const curl = curlCommand(delivery);
       return { json: { delivery: id, curl }, text: curl };
     }
+    const { diagnosis, attempts } = delivery;
+    const asked = diagnosis ? [`Diagnosis at ${moment(diagnosis.at)} UTC: ${diagnosis.summary}`] : [];
     return {
       json: delivery,
-      text: [deliveryText(delivery), ...delivery.attempts.map(attemptText)].join('\n\n'),
+      text: [deliveryText(delivery), ...asked, ...attempts.map(attemptText)].join('\n\n'),
     };
   },
 });
