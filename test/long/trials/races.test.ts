@@ -158,24 +158,6 @@ async function replaceAtOnce(course: Course, budget: Budget): Promise<void> {
   if (again.status !== 200) course.broken('an exported state that cannot be imported', again.body);
 }
 
-/** Several clients set fault rules. One list remains, and a rule with `times` applies exactly that often. */
-async function setFaultsAtOnce(course: Course, budget: Budget): Promise<void> {
-  const lists = ['a', 'b', 'c'].map((name) =>
-    [1, 2].map((number) => ({ route: `/never/${name}/${number}`, drop: true })),
-  );
-  await Promise.all(lists.map((faults) => course.ask('/_sim/faults', { faults }, 'PUT')));
-  const { data } = await course.sim.control<{ data: { route: string }[] }>('/faults');
-  const routes = data.map(({ route }) => route).join();
-  if (!lists.some((list) => list.map(({ route }) => route).join() === routes))
-    course.broken('fault rules of several clients', routes);
-  const times = budget.below(AT_ONCE - 1) + 1;
-  await course.ask('/_sim/faults', { faults: [{ route: 'initiate', status: 418, times }] }, 'PUT');
-  const answers = await Promise.all(Array.from({ length: AT_ONCE }, () => course.initiate()));
-  const refused = answers.filter((id) => id === undefined).length;
-  if (refused !== times) course.broken(`${times} faults`, refused);
-  await course.ask('/_sim/faults', undefined, 'DELETE');
-}
-
 /** Checks that the money of all succeeded payments has moved from the wallets to the merchant. */
 async function addUp(course: Course, initial: Balances): Promise<void> {
   const state = await course.sim.control<State>('/snapshot');
@@ -204,7 +186,7 @@ function balancesOf({ merchants, wallets }: State) {
 }
 
 trial(
-  'concurrent settlements, resends, cards, states and faults',
+  'concurrent settlements, resends, cards and states',
   { short: 4, least: 100, share: 2 },
   async (budget) => {
     const receiver = await startReceiver(({ url }) => ({ status: url === '/refuse' ? 500 : 200 }));
@@ -219,7 +201,6 @@ trial(
       await chargeAtOnce(course, budget);
       if (number % 10 === 9) await addUp(course, balancesOf(fresh));
       if (number % 50 === 49) await replaceAtOnce(course, budget);
-      await setFaultsAtOnce(course, budget);
       await sim.check(budget, 'races');
     });
     await replaceAtOnce(course, budget);
