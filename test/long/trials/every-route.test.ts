@@ -59,7 +59,7 @@ trial(
   async (budget) => {
     const sim = await startEmulator(['--quiet']);
     const document = (await sim.control('/openapi.json')) as Document;
-    const contract = new Contract(sim.url, document);
+    const contract = new Contract(document);
     const maker = new RequestMaker(document, budget.below);
     const agent = new Agent({ keepAlive: true });
     const snapshot = await sim.control<object>('/snapshot');
