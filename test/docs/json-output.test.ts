@@ -23,8 +23,8 @@ const ELSEWHERE = ['exec', 'open', 'start', 'ipn listen', 'logs'];
 test('every command prints what the page shows', async () => {
   const cwd = await temporaryFolder();
   const receiver = await startReceiver();
-  const { url, control } = await startIn(cwd);
-  const contract = new Contract(url, await control<Document>('/openapi.json'));
+  const { control } = await startIn(cwd);
+  const contract = new Contract(await control<Document>('/openapi.json'));
   const seen = new Set(ELSEWHERE);
 
   /** Runs a command and compares its output with the page. */
@@ -108,7 +108,7 @@ test('commands that keep running print the lines that the page shows', async () 
   await run(['payments', 'create'], { cwd });
   await emulator.until((stdout) => stdout.split('\n').length > 3);
   const document = (await (await fetch(`${started.url}/_sim/openapi.json`)).json()) as Document;
-  const contract = new Contract(started.url, document);
+  const contract = new Contract(document);
   const { stdout: logs } = await run(['logs', '--json'], { cwd });
   const events = [...emulator.stdout().trim().split('\n').slice(1), ...logs.trim().split('\n')];
   for (const line of events) {
