@@ -118,7 +118,7 @@ export function verdictOnDelivery(delivery: Delivery, parts: VerdictParts): Full
 
 /**
  * A cause that was proved once stays, as long as the receiver answers in the same way or not at all: by a diagnosis, or by
- * a signature in an earlier response.
+ * a signature in an earlier response. A diagnosis without a cause says what it tried.
  */
 function withKnownCause(
   verdict: FullVerdict,
@@ -136,6 +136,10 @@ function withKnownCause(
     const code = isCode ? parts.dialect.signatureCode(last.requestBody) : null;
     const { unexplained: _, ...known } = verdict;
     return { ...known, headline: cause, cause: since(diagnosis.summary, last), fix, code };
+  }
+  if (diagnosis && asked?.status === last.responseStatus && !isSilent) {
+    const { unexplained: _, ...known } = verdict;
+    return { ...known, cause: `${verdict.cause} ${diagnosis.summary}` };
   }
   if (!isSilent) return verdict;
   const earlier = parts.store.state

@@ -310,6 +310,16 @@ describe('a diagnosis', () => {
     expect(JSON.stringify(after['verdict'])).toContain('The last attempt had no response');
   });
 
+  it('says in the verdict what was tried if nothing is accepted', async () => {
+    const { diagnosis, sim } = await diagnosed(() => REJECTED);
+    expect(diagnosis).toMatchObject({ cause: null, mistake: null, accepted: null });
+    const [ipn] = (await ask<{ data: object[] }>(sim, 'GET', '/ipns?payment=order-1')).body.data;
+    expect(ipn).toMatchObject({
+      verdict: { cause: expect.stringContaining('accepted none of 58 variants') },
+    });
+    expect(ipn).not.toHaveProperty('unexplained');
+  });
+
   it('makes an IPN delivered only if the genuine one is accepted now', async () => {
     let isFixed = false;
     const { sim } = await diagnosed(({ body }) => {

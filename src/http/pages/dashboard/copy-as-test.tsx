@@ -46,7 +46,7 @@ ${listed({ ...fields, mode }, (field, value) => `    ${field}: ${literal(value)}
   });
   const settled = await sim.payments.${outcome}(id, { awaitDelivery: true });
   expect(settled.redirectUrl).toBe(${literal(redirect)});
-${isIpnSent ? '  expect(settled.delivery.state).toBe("delivered");\n' : ''}});
+${isIpnSent ? '  await sim.ipns.assertDelivered(id);\n' : ''}});
 `,
     },
     {
@@ -69,7 +69,7 @@ ${listed(form, (field, value) => `            '${field}' => ${phpLiteral(value)}
         ]);
         $settled = $sim->${outcome}($order['id']);
         $this->assertSame(${phpLiteral(redirect)}, $settled['redirectUrl']);
-${isIpnSent ? "        $this->assertSame('delivered', $settled['delivery']['state']);\n" : ''}    }
+${isIpnSent ? '        $sim->assertDelivered($order);\n' : ''}    }
 }
 `,
     },
@@ -86,7 +86,7 @@ ${listed(form, (field, value) => `        "${field}": ${literal(value)},`)}
     })
     settled = gateway_sim.${outcome}(order["id"])
     assert settled["redirectUrl"] == ${literal(redirect)}
-${isIpnSent ? '    assert settled["delivery"]["state"] == "delivered"\n' : ''}`,
+${isIpnSent ? '    gateway_sim.assert_delivered(order)\n' : ''}`,
     },
   ];
 }
