@@ -2,6 +2,7 @@ import { basename, delimiter, dirname, relative } from 'node:path';
 import { Command as Commander, CommanderError, Help, Option } from 'commander';
 import {
   command as commandHint,
+  GatewayError,
   hint,
   kebab,
   nearestName,
@@ -213,10 +214,18 @@ async function act(parsed: Commander, command: Command, invocation: string, io: 
     const isMisunderstood = [TypeError, RangeError, SyntaxError, URIError].some(
       (kind) => error instanceof kind,
     );
-    return output.fail(
-      serverUrl !== undefined && isMisunderstood ? unlikeGatewaySim(serverUrl, error) : error,
-    );
+    if (serverUrl !== undefined && isMisunderstood) return output.fail(unlikeGatewaySim(serverUrl, error));
+    return output.fail(error instanceof GatewayError ? withFlags(error, command) : error);
   }
+}
+
+/** The error of a field that a flag sets names the flag. */
+function withFlags(error: GatewayError, { fields = {} }: Command): GatewayError {
+  if (error.code !== 'invalid_fields') return error;
+  return error.masked((problem) => {
+    const [name = ''] = problem.split(' ', 1);
+    return name in fields ? `--${kebab(name)}${problem.slice(name.length)}` : problem;
+  });
 }
 
 /** A word after the name of a group must be one of its commands. */

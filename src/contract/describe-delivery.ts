@@ -41,7 +41,10 @@ export function describeFailure(failure: AttemptFailure, attempt: AttemptSides, 
     case 'no_route':
       return `no route to ${host}`;
     case 'http2_only':
-      return `${host} accepts only HTTP/2, and gateway-sim speaks HTTP/1.1. The real sender, curl, would get through`;
+      // Without TLS, curl speaks HTTP/1.1, too.
+      return url.startsWith('https:')
+        ? `${host} accepts only HTTP/2, and gateway-sim speaks HTTP/1.1. The real sender, curl, would get through`
+        : `${host} accepts only HTTP/2, and without TLS the gateway speaks HTTP/1.1`;
     case 'expects_http':
       return `${host} uses plain http: use an address that begins with http://`;
     case 'expects_https':

@@ -18,7 +18,19 @@ export function textOf(bytes: Uint8Array): string {
 /** The body of the last IPN in a pasted text; the text itself if it is only a body. */
 export function ipnBodyIn(pasted: string): string {
   const text = withoutEnd(pasted.replace(/^[\uFEFF\r\n]+/, ''));
-  for (const read of [listened, recorded, httpRequest, curl, prettyForm, quotedBody, logged, printed]) {
+  for (const read of [
+    listened,
+    recorded,
+    bytes,
+    httpRequest,
+    curl,
+    multipart,
+    query,
+    prettyForm,
+    quotedBody,
+    logged,
+    printed,
+  ]) {
     const body = read(text);
     if (body !== undefined) return body;
   }
@@ -44,18 +56,46 @@ function withoutEnd(text: string): string {
   return text.replace(/(?<![\r\n])[\r\n]+$/, '');
 }
 
-/** A line of `ipn listen --json`, or a delivery: an object with the body as text. */
+/** A line of `ipn listen --json`, a delivery, or the event of a cloud function: an object with the body as text. */
 function recorded(text: string): string | undefined {
   const lines = text.split(/\r?\n/).filter(Boolean);
   for (const candidate of [text, lines.at(-1) ?? '']) {
     if (!candidate.startsWith('{')) continue;
-    const { body, signature } = objectIn(candidate);
-    if (typeof body === 'string' && signature === undefined) return body;
+    const { body, signature, isBase64Encoded } = objectIn(candidate);
+    if (typeof body !== 'string' || signature !== undefined) continue;
+    return isBase64Encoded === true ? Buffer.from(body, 'base64').toString() : body;
   }
   return undefined;
 }
 
-function objectIn(json: string): { body?: unknown; signature?: unknown } {
+/** Bytes as Node prints them, as JSON has them, or in base64. */
+function bytes(text: string): string | undefined {
+  const [, hex] = /^<Buffer ((?:[0-9a-f]{2} ?)+)>$/i.exec(text) ?? [];
+  if (hex !== undefined) return Buffer.from(hex.replaceAll(' ', ''), 'hex').toString();
+  const [, list] = /^(?:\{"type":"Buffer","data":|Uint8Array\(\d+\) )\[([\d,\s]+)\]\}?$/.exec(text) ?? [];
+  if (list !== undefined) return Buffer.from(list.split(',').map(Number)).toString();
+  if (!/^[A-Za-z0-9+/]{40,}={0,2}$/.test(text)) return undefined;
+  const decoded = Buffer.from(text, 'base64').toString();
+  return decoded.includes('signature') ? ipnBodyIn(decoded) : undefined;
+}
+
+/** A multipart form, as frameworks print it. */
+function multipart(text: string): string | undefined {
+  const [, boundary] = /^(--\S+)\r?\nContent-Disposition:/i.exec(text) ?? [];
+  if (boundary === undefined) return undefined;
+  const fields = text.split(boundary).flatMap((part): [string, string][] => {
+    const [, name, value] = /name="([^"]+)"[^\n]*\n\r?\n([\s\S]*?)\r?\n$/.exec(part) ?? [];
+    return name === undefined || value === undefined ? [] : [[name, value]];
+  });
+  return new URLSearchParams(fields).toString();
+}
+
+/** The query of an address. */
+function query(text: string): string | undefined {
+  return /^(?:https?:\/\/|\/)\S*?\?(\S*signature=\S*)$/i.exec(text)?.[1];
+}
+
+function objectIn(json: string): { body?: unknown; signature?: unknown; isBase64Encoded?: unknown } {
   return (isJson(json) && JSON.parse(json)) || {};
 }
 
@@ -94,6 +134,8 @@ const NAMES = ['status', 'signature', 'identifier'];
 
 /** A body as a quoted text, such as Python's `b'status=success&…'`. */
 function quotedBody(text: string): string | undefined {
+  // JSON inside JSON, without its quotes.
+  if (/^\{\s*\\"/.test(text)) return ipnBodyIn(unquoted(`"${text}"`));
   const [, literal] = /^[bu]?("(?:\\[\s\S]|[^"\\])*"|'(?:\\[\s\S]|[^'\\])*')$/.exec(text) ?? [];
   return literal && ipnBodyIn(unquoted(literal));
 }

@@ -7,7 +7,7 @@ import type { HttpResponse } from './sender.ts';
  */
 
 /** A status line as curl accepts it. The reason may be missing. */
-const STATUS_LINE = /^HTTP\/1\.[01] +(\d{3})(?!\d)/i;
+const STATUS_LINE = /^HTTP\/(?:1\.[01]|2(?:\.0)?|3) +(\d{3})(?!\d)/i;
 
 /**
  * Reads a response like curl.

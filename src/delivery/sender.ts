@@ -95,10 +95,10 @@ export async function open(
   const { agent = isSecure ? secureAgent : AGENT } = outgoing;
   return new Promise((resolve, reject) => {
     const headers = headersOf(outgoing, address);
-    const request = client.request(address, {
+    const request = client.request(asCurl ? withoutCredentials(address) : address, {
       method,
       // A list is sent as it is, with a Connection header. Single headers can do without one.
-      ...(asCurl ? { setHost: false, auth: null } : { headers: headers.flat() }),
+      ...(asCurl ? { setHost: false, path: targetOf(outgoing.url, address) } : { headers: headers.flat() }),
       agent,
       lookup,
       timeout: idleMs,
@@ -143,6 +143,28 @@ export async function open(
     if (typeof body === 'function') body(request);
     else request.end(body);
   });
+}
+
+/** Node fails to decode some credentials that curl sends. They are in a header already. */
+function withoutCredentials(address: URL): URL {
+  const bare = new URL(address);
+  bare.username = '';
+  bare.password = '';
+  return bare;
+}
+
+/**
+ * The path and query as curl sends them: as written, although `URL` would encode or remove some characters. Only dot
+ * segments are resolved (observed with curl 7.88).
+ */
+function targetOf(url: string, { pathname, search }: URL): string {
+  const [, path = '', query = ''] = /^[a-z]+:\/\/[^/?#]*([^?#]*)(\?[^#]*)?/i.exec(url.trim()) ?? [];
+  const hasDots = /(?:^|\/)\.\.?(?:\/|$)/.test(path);
+  const target = `${hasDots ? pathname : path || '/'}${query}`;
+  // One character per byte, as Node writes it.
+  const bytes = Buffer.from(target, 'utf8').toString('latin1');
+  // Node refuses white space and control characters. Only an edited state contains such an address.
+  return /^[\x21-\xff]+$/.test(bytes) ? bytes : pathname + search;
 }
 
 function headersOf({ headers }: Outgoing, { host }: URL): Outgoing['headers'] {

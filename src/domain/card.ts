@@ -179,7 +179,6 @@ export function fundCard(card: Card, input: MovementInput, context: Context): Ru
       `amount is too large: the balance would be ${balance} ${card.currency}`,
     );
   }
-  // As many decimals as the charge on a payment.
   const none = { percent: '0', fixed: '0' };
   const charge = chargeOn(input.amount, none, currencyOf(card, context));
   return move(card, balance, { type: '+', remark: 'add_fund', charge }, input, context);
@@ -206,12 +205,14 @@ function move(
   { ids, now }: Context,
 ): RuleResult<CardMovement> {
   const at = timestamp(now);
+  // As many decimals as the charge has.
+  const amount = add(input.amount, kind.charge.replace(/\d/g, '0'));
   const transaction: CardTransaction = {
     id: ids.cardTransaction(),
     cardId: card.id,
     currency: card.currency,
-    beforeCharge: input.amount,
-    amount: input.amount,
+    beforeCharge: amount,
+    amount,
     ...kind,
     details: input.details ?? '',
     createdAt: at,

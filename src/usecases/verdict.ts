@@ -485,7 +485,7 @@ function asSentence(text: string): string {
 function malformedAnswer(status: number | null, flaw: ResponseFlaw): FullVerdict {
   return makeVerdict(
     'warning',
-    `Delivered: your receiver answered ${status}, but the response is malformed: ${describeFlaw(flaw)}. The real sender, curl, reads it; other clients do not.`,
+    `Delivered: your receiver answered ${status}, but the response is malformed: ${describeFlaw(flaw)}. The real sender, curl, gets the status from it; other clients do not.`,
     'Correct the response of your receiver, or the server in front of it.',
     `Delivered, but the response (${status}) is malformed.`,
   );

@@ -7,6 +7,11 @@ export function formOf(fields: object): URLSearchParams {
   return form;
 }
 
+/** A form as PHP's `http_build_query` encodes it. */
+export function encodedForm(form: URLSearchParams): string {
+  return form.toString().replaceAll('*', '%2A');
+}
+
 function appendNested(form: URLSearchParams, prefix: string, value: object): void {
   for (const [name, inner] of Object.entries(value)) {
     const key = prefix ? `${prefix}[${name}]` : name;

@@ -12,7 +12,7 @@ it('cards create, charge and fund use the given values, and block, activate and 
   expect(await cards('show', id)).toMatchObject({
     title: 'Travel',
     transactions: [
-      { type: '+', amount: '2' },
+      { type: '+', amount: '2.00' },
       { type: '-', amount: '12.50', details: 'Coffee' },
     ],
   });

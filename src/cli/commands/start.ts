@@ -81,12 +81,14 @@ export function styleInForce(
     const values = isSecret ? [] : [value].flat().map(String);
     return values.filter((one) => hidePasswords(one) === one).map((one) => `${flag} ${shellWord(one)}`);
   });
+  // A detached emulator with other options must stop first.
+  const stop = flags['detach'] ? `${style.command({ command: 'stop', args: [] })} && ` : '';
   const rest = words.length ? ` -- ${words.map(shellWord).join(' ')}` : '';
   return {
     ...style,
     command: (hint) =>
       hint.command === 'start'
-        ? style.command({ ...hint, command: name, args: given }) + rest
+        ? stop + style.command({ ...hint, command: name, args: given }) + rest
         : style.command(hint),
   };
 }

@@ -1,10 +1,10 @@
-import { readFile } from 'node:fs/promises';
 import { relative, resolve } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
 import { command, GatewayError, hint, option } from '../../contract/error.ts';
 import { IS_UTF_16, isUtf16 } from '../../contract/invisible.ts';
 import { readText } from '../../delivery/sender.ts';
 import { MAX_STATE_BYTES, noServer, unlikeGatewaySim } from '../../library/control-client.ts';
+import { readBytes } from '../../store/files.ts';
 import { DataFolder, isDataFolder } from '../../store/folder.ts';
 import { DEFAULT_DATA_DIR, readServerInfo } from '../../store/server-file.ts';
 import { type Context, defineCommand, flag, type GivenValues, type Group } from '../command.ts';
@@ -180,7 +180,8 @@ const importState = defineCommand({
 async function textOf(file: string, { stdin, cwd }: Io): Promise<string> {
   if (file === '-') return readAll(stdin);
   try {
-    return await readFile(resolve(cwd, file), 'utf8');
+    const bytes = await readBytes(resolve(cwd, file), { follows: true, maxBytes: MAX_STATE_BYTES });
+    return bytes.toString();
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     const problem = code === 'ENOENT' ? 'does not exist' : `cannot be read: ${message}`;

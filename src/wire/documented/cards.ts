@@ -95,7 +95,9 @@ export const readCardId: Dialect['readCardId'] = (id) => {
 };
 
 /** A page past the end is empty. A number too large for `current_page` is rejected (chosen: card-list-past-end). */
-export const readPage: Dialect['readPage'] = (page = '1') => {
+export const readPage: Dialect['readPage'] = (given = '1') => {
+  // The values of a query are trimmed like those of a form.
+  const page = given.trim();
   if (/^\d{1,15}$/.test(page) && Number(page) > 0) return Number(page);
   throw new GatewayError(
     'invalid_fields',

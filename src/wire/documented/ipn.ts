@@ -16,7 +16,7 @@ import type {
 import { DOCUMENTED_CURRENCIES, renderAmount } from '../../domain/money.ts';
 import type { Payment } from '../../domain/state.ts';
 import type { IpnTools } from '../dialect.ts';
-import { formOf } from '../encoding.ts';
+import { encodedForm, formOf } from '../encoding.ts';
 import { MAX_IDENTIFIER } from './names.ts';
 import { sign } from './signature.ts';
 
@@ -123,7 +123,7 @@ const CONTENT_TYPES = {
 export function encodeIpn(fields: object, format: IpnFormat): { contentType: string; body: string } {
   const contentType = CONTENT_TYPES[format];
   if (format === 'json') return { contentType, body: JSON.stringify(fields) };
-  return { contentType, body: formOf(fields).toString() };
+  return { contentType, body: encodedForm(formOf(fields)) };
 }
 
 export const resigned: IpnComposer['resigned'] = (body, signedText, secretKey) => {

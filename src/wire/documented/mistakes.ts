@@ -4,6 +4,7 @@ import { DEFAULT_KEYS, EXAMPLE_KEYS } from '../../contract/defaults.ts';
 import { invisibleIn, withoutInvisible } from '../../contract/invisible.ts';
 import { add, renderAmount } from '../../domain/money.ts';
 import type { VerifyKeys } from '../dialect.ts';
+import { encodedForm } from '../encoding.ts';
 
 /*
  * The mistakes that code makes when it computes the signature of an IPN. `verify` searches all of them, in combinations,
@@ -157,7 +158,7 @@ function withoutSignature(body: string): string[] {
     const sorted = new URLSearchParams(form);
     sorted.sort();
     return [form, sorted].flatMap((one) => [
-      one.toString(),
+      encodedForm(one),
       decodeURIComponent(one.toString().replaceAll('+', ' ')),
     ]);
   }

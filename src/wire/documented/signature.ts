@@ -249,13 +249,17 @@ const NOTHING: Read = {
   charge: null,
 };
 
+/** How to get what was received, in the commonest frameworks. */
+const RAW_BODY =
+  ": paste the raw body, such as file_get_contents('php://input') in PHP, express.text({ type: '*/*' }) in Node or request.get_data() in Python";
+
 /** The relevant fields of a form or of JSON. Those that it does not have are null. */
 export function readFields(body: string): Read {
   if (!body.trim()) return { ...NOTHING, problem: 'the body is empty' };
   if (/^\s*[[{]/.test(body)) return readJson(body);
   const form = new URLSearchParams(body);
   if (!form.has('signature') && !form.has('status') && !form.has('identifier')) {
-    return { ...NOTHING, problem: 'the body is neither the form nor the JSON of an IPN' };
+    return { ...NOTHING, problem: `the body is neither the form nor the JSON of an IPN${RAW_BODY}` };
   }
   return {
     status: form.get('status'),

@@ -1,7 +1,7 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import type { IpnRequest } from '../../domain/ipn.ts';
 import type { DiagnosisTools, IpnVariant } from '../dialect.ts';
-import { formOf } from '../encoding.ts';
+import { encodedForm, formOf } from '../encoding.ts';
 import { dotted, encodeIpn, type Fields, override } from './ipn.ts';
 import { likelySignatures, MISTAKE_FIXES, type MistakenSignature } from './mistakes.ts';
 import { MAX_IDENTIFIER } from './names.ts';
@@ -27,7 +27,7 @@ function changed(body: string, values: Readonly<Record<string, string>>): IpnReq
   if (isJson(body)) return { method: 'POST', ...encodeIpn({ ...JSON.parse(body), ...values }, 'json') };
   const form = new URLSearchParams(body);
   for (const [name, value] of Object.entries(values)) form.set(name, value);
-  return { method: 'POST', contentType: FORM, body: form.toString() };
+  return { method: 'POST', contentType: FORM, body: encodedForm(form) };
 }
 
 /** The nested fields of a form. Lists, which no IPN of the service has, are left out. */
