@@ -86,8 +86,7 @@ export function paymentUseCases(parts: UseCaseParts) {
 
     timeline: timelineOf,
 
-    story: (payment: Payment): Step[] =>
-      storyOf(timelineOf(payment), events.requestsAbout(payment.id), store.state),
+    story: (payment: Payment): Step[] => storyOf(timelineOf(payment), events.requestsAbout(payment.id)),
 
     verdict: (payment: Payment) => verdictOnPayment(payment, parts),
 
