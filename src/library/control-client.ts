@@ -3,12 +3,12 @@ import type { Agent } from 'node:https';
 import { shellWord } from '../contract/curl.ts';
 import {
   command,
+  ERRORS,
   type ErrorCode,
   GatewayError,
   type Hint,
   hint,
   option,
-  STATUS,
   usage,
 } from '../contract/error.ts';
 import type { ControlError } from '../contract/error-body.ts';
@@ -157,7 +157,7 @@ function segment(text: string): string {
 /** The error in a response; undefined if it is not from an emulator. */
 function errorFrom(body: unknown): GatewayError | undefined {
   const { code, message, errors, hint } = (body ?? {}) as Partial<Record<keyof ControlError, unknown>>;
-  if (typeof message !== 'string' || typeof code !== 'string' || !Object.hasOwn(STATUS, code))
+  if (typeof message !== 'string' || typeof code !== 'string' || !Object.hasOwn(ERRORS, code))
     return undefined;
   const problems = Array.isArray(errors) ? errors.filter((one) => typeof one === 'string') : [];
   const safe = safeHint(hint);
