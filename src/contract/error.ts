@@ -160,16 +160,16 @@ export class GatewayError extends Error {
     };
   }
 
-  /** A copy with masked secrets. Its cause is the original. */
+  /** A copy with masked secrets. */
   masked(mask: (text: string) => string): GatewayError {
-    const { code, message, problems, problemCount, hint, allow } = this;
-    return new GatewayError(code, mask(message), {
-      problems: problems.map(mask),
-      problemCount,
-      ...(hint && { hint }),
-      ...(allow && { allow }),
-      cause: this,
-    });
+    return this.with({ problems: this.problems.map(mask) }, mask(this.message));
+  }
+
+  /** A copy with other details. Its cause is the original. */
+  with(changed: ErrorDetails, message = this.message): GatewayError {
+    const { code, problems, problemCount, hint, allow } = this;
+    const details = { problems, problemCount, ...(hint && { hint }), ...(allow && { allow }) };
+    return new GatewayError(code, message, { ...details, cause: this, ...changed });
   }
 
   /** The problem with a field, without its name, with which every problem begins. */
