@@ -12,6 +12,7 @@ import type { Clock } from '../system/clock.ts';
 const KEPT_ITEMS = 1_000;
 /** Maximum number of hosts whose rejection is reported (chosen). */
 const MAX_HOSTS = 100;
+
 /** Adds an item to a log, which keeps only the newest ones. */
 function addNewest<Item>(items: Item[], item: Item): void {
   items.push(item);
@@ -34,8 +35,9 @@ export type SimEvent = EventContent & { seq: number; at: string };
 
 /** The newest events, in memory only, and their listeners. */
 export class EventLog {
-  /** Both oldest first. */
+  /** Oldest first. */
   readonly #events: SimEvent[] = [];
+  /** In the order of their responses. */
   readonly #requests: RecordedRequest[] = [];
   readonly #listeners = new Set<(event: SimEvent) => void>();
   readonly #rejectedHosts = new Set<string>();
@@ -121,8 +123,8 @@ export class EventLog {
     this.notice(why);
   }
 
+  /** Newest first. */
   requests(): RecordedRequest[] {
-    // Requests are recorded in the order of their responses.
     return this.#requests.toSorted((one, other) => other.id - one.id);
   }
 
