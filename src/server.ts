@@ -178,6 +178,9 @@ async function start(
     random,
     events,
     visit: (url) => poster.visit(url, settings.ipn.timeoutMs, shutdown.stopping.signal),
+    // Loaded only when used, to keep the start fast.
+    orderProbe: async (by, identifier) =>
+      (await import('./audit/probe.ts')).orderProbe(by, identifier, egress),
     faults,
     initial,
     preparation,

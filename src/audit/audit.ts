@@ -6,6 +6,7 @@ import { auditMistakes, auditSummary, counted } from '../contract/audit-summary.
 import { didYouMean, GatewayError, usage } from '../contract/error.ts';
 import { duration } from '../contract/time.ts';
 import { namesOf } from '../contract/vocabulary.ts';
+import { languageOf } from '../domain/receiver-answer.ts';
 import { receiveOnLoopback } from '../system/loopback-receiver.ts';
 import { pause, performance, setTimeout } from '../system/real-time.ts';
 import type { IpnTools } from '../wire/dialect.ts';
@@ -18,7 +19,7 @@ import { BREAKS, ROBUSTNESS } from './cases/robustness.ts';
 import { SENDER } from './cases/sender.ts';
 import { Withheld } from './command.ts';
 import { type AuditGateway, secretMask, withoutSecrets } from './gateway.ts';
-import { type Fix, languageOf, MISTAKES } from './mistakes.ts';
+import { type Fix, MISTAKES } from './mistakes.ts';
 import { completeOptions, hasOrders } from './options.ts';
 import type { Orders } from './orders.ts';
 import { isAboutOneOrder } from './probe.ts';

@@ -1,6 +1,4 @@
-import { namesOf } from '../contract/vocabulary.ts';
 import type { Code } from '../wire/dialect.ts';
-import type { Observation } from './client.ts';
 
 /** How to fix a mistake, in words and in code. */
 export interface Fix {
@@ -138,25 +136,6 @@ export const MISTAKES = {
 } as const satisfies Record<string, Fix & { effort: string }>;
 
 export type MistakeName = keyof typeof MISTAKES;
-
-/** Patterns in responses that reveal a language. */
-const SIGNS: Readonly<Record<keyof Code, RegExp>> = {
-  PHP: /^x-powered-by: .*PHP|PHPSESSID|laravel_session|\.php\b/im,
-  Node: /^x-powered-by: .*Express|\.[cm]?js:\d+:\d+/im,
-  Python: /^server: .*(?:Python|Werkzeug|gunicorn|uvicorn|WSGIServer)|Traceback \(most recent call last\)/im,
-};
-
-/** Maximum characters read from each response. */
-const READ = 4_096;
-
-/** The language that a shop's responses reveal; undefined if there is none, or more than one. */
-export function languageOf(observations: readonly Observation[]): keyof Code | undefined {
-  const texts = observations.map(({ headers, body }) =>
-    [...headers.map((pair) => pair.join(': ')), body.slice(0, READ)].join('\n'),
-  );
-  const [language, another] = namesOf(SIGNS).filter((name) => texts.some((text) => SIGNS[name].test(text)));
-  return another === undefined ? language : undefined;
-}
 
 /** The effort to fix a mistake of a report. */
 export function effortOf(name: string): string {

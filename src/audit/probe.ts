@@ -107,6 +107,25 @@ export function probesOf(
   };
 }
 
+/**
+ * A function that tells whether the shop shows an order as paid; undefined without an address.
+ *
+ * @throws GatewayError `usage`
+ */
+export function orderProbe(
+  { probeUrl, paidWhen }: Pick<AuditOptions, 'probeUrl' | 'paidWhen'>,
+  identifier: string,
+  egress: Egress,
+): (() => Promise<boolean>) | undefined {
+  if ((probeUrl === undefined) !== (paidWhen === undefined)) {
+    throw usage('--probe-url and --paid-when only work together');
+  }
+  if (probeUrl === undefined || paidWhen === undefined) return undefined;
+  const isPaid = readCondition(paidWhen);
+  const probe = urlProbe(probeUrl, egress);
+  return async () => isPaid((await probe({ identifier })).text);
+}
+
 export function urlProbe(
   url: string,
   guard: Egress,

@@ -10,7 +10,7 @@ import { requireTamperings } from '../contract/tampering.ts';
 import { Egress } from '../delivery/egress.ts';
 import { failureOfStatus } from '../delivery/sender.ts';
 import { dialect } from '../library/merchant-client.ts';
-import { verdictOnAttempt, verdictView } from '../usecases/verdict.ts';
+import { verdictFields, verdictOnAttempt } from '../usecases/verdict.ts';
 
 /** In milliseconds, the same as the gateway's default. */
 const TIMEOUT_MS = 10_000;
@@ -108,7 +108,7 @@ export async function fireFromHere(
       forwardedTo: null,
       note: noteOf(facts, attempt),
       attempts: [{ ...attempt, error: errorOf(attempt) }],
-      verdict: verdictView(verdictOnAttempt(signed, attempt, { secretKey }, dialect)),
+      ...verdictFields(verdictOnAttempt(signed, attempt, { secretKey }, dialect)),
     };
   };
   const client = new AuditClient(new Egress(allowIpnHost, () => undefined), TIMEOUT_MS);

@@ -9,7 +9,6 @@ import type { TimelineEntry } from '../contract/payment.ts';
 import { REDIRECT_WAIT_MS } from '../contract/time.ts';
 import type { Verdict } from '../contract/verdict.ts';
 import { PAYMENT_EVENTS } from '../contract/vocabulary.ts';
-import { answerProblem } from '../domain/receiver-answer.ts';
 import { isRefusedInitiate } from '../library/merchant-client.ts';
 import type { Verification } from '../wire/dialect.ts';
 import { moment, type Output, onOneLine } from './output.ts';
@@ -21,13 +20,10 @@ import { moment, type Output, onOneLine } from './output.ts';
 /** The reported part of a delivery. It has no id if it was sent without a server. */
 type ReportedDelivery = Pick<
   Delivery,
-  'url' | 'forwardedTo' | 'state' | 'tampered' | 'underWay' | 'nextAttemptAt'
+  'url' | 'forwardedTo' | 'state' | 'underWay' | 'nextAttemptAt' | 'verdict' | 'unexplained'
 > & {
   id: string | null;
-  attempts: readonly Pick<
-    Attempt,
-    'number' | 'error' | 'responseStatus' | 'responseHeaders' | 'responseBody'
-  >[];
+  attempts: readonly Pick<Attempt, 'number' | 'error' | 'responseStatus' | 'responseBody'>[];
 };
 
 /** The address that the IPN was posted to. With `--forward-ipn`, it is not the delivery's own address. */
@@ -86,22 +82,15 @@ export function firstLineOf(whole: string): string | undefined {
   return first === undefined ? undefined : onOneLine(first.trim().slice(0, SHOWN_OF_ANSWER));
 }
 
-/** Statuses with which receivers reject a signature. */
-const SIGNATURE_REFUSALS: readonly unknown[] = [400, 401, 403];
-
-/** What to run next if the last attempt was rejected or got no response. */
-export function whatToDo({ id, state, tampered, attempts }: ReportedDelivery): Hint[] {
+/** What to run next if the last attempt was not accepted; nothing if its cause is known. */
+export function whatToDo({ id, state, attempts, verdict, unexplained }: ReportedDelivery): Hint[] {
   const last = attempts.at(-1);
   // The egress guard rejected it, so nothing was sent.
-  if (id === null || !last || last.error === null || state === 'refused') return [];
-  const show = hint`Request and response: ${command('ipn show', id)}`;
-  const { responseStatus: status, responseHeaders: headers, responseBody } = last;
-  // A tampered IPN should be rejected, and a login or CSRF page does not check the signature.
-  const isExplained = answerProblem({ status, headers, body: responseBody ?? '' }) !== undefined;
-  if (tampered.length || isExplained || !SIGNATURE_REFUSALS.includes(status)) return [show];
-  const key = command('ipn verify', id, '--secret', '<the key in your code>');
-  const signature = command('ipn verify', id, '--signature', '<the signature that your code computed>');
-  return [show, hint`Check the key in your code: ${key}`, hint`Find out what your code signed: ${signature}`];
+  if (id === null || !last || state === 'refused' || verdict.tone !== 'bad') return [];
+  if (unexplained) return [hint`Find the cause: ${command('ipn diagnose', id)}`];
+  return last.responseStatus !== null && last.error !== null
+    ? [hint`Request and response: ${command('ipn show', id)}`]
+    : [];
 }
 
 /** An attempt as it was on the wire, line by line: the request (`>`), the response (`<`) and the error (`!`). */
@@ -150,15 +139,41 @@ export function verificationText(verification: Verification): string {
 /** The style of lines: their colours, and the commands in them. */
 type LineStyle = Pick<Output, 'colour' | 'style'>;
 
-/** Prints an event as lines, or with --json as a document. */
-export function showEvent(event: SimEvent, output: Output): void {
-  if (output.json) output.line(JSON.stringify(event));
-  else for (const line of eventLines(event, output)) output.line(line);
+/** Returns a function that prints events as lines, or with --json as documents. It says the same verdict once. */
+export function eventPrinter(output: Output): (event: SimEvent) => void {
+  const verdicts = new Verdicts();
+  return (event) => {
+    if (output.json) output.line(JSON.stringify(event));
+    else for (const line of eventLines(event, output, verdicts)) output.line(line);
+  };
 }
 
-/** The lines that describe an event: `-->` is incoming, `<--` is outgoing. May be empty. */
-export function eventLines(event: SimEvent, { colour, style }: LineStyle): string[] {
-  const [first, ...warnings] = linesOf(event, { colour, style });
+/** Counts equal verdicts in a row. */
+export class Verdicts {
+  #last = '';
+  #times = 0;
+
+  /** @returns how many times in a row this verdict has been given, with this one */
+  count({ cause, fix }: Verdict): number {
+    // Durations differ from attempt to attempt.
+    const text = `${cause} ${fix}`.replace(/\d+(?:\.\d+)? m?s\b/g, '');
+    this.#times = text === this.#last ? this.#times + 1 : 1;
+    this.#last = text;
+    return this.#times;
+  }
+}
+
+/**
+ * The lines that describe an event: `-->` is incoming, `<--` is outgoing. May be empty.
+ *
+ * @param verdicts the verdicts of the events before it
+ */
+export function eventLines(
+  event: SimEvent,
+  { colour, style }: LineStyle,
+  verdicts = new Verdicts(),
+): string[] {
+  const [first, ...warnings] = linesOf(event, { colour, style }, verdicts);
   const lines = [
     ...(first === undefined ? [] : [`${clockTime(event.at)}  ${first}`]),
     ...warnings.map((text) => `          ${colour.yellow('!')}    ${text}`),
@@ -171,7 +186,7 @@ export function eventLines(event: SimEvent, { colour, style }: LineStyle): strin
 const TOLD_ELSEWHERE: readonly string[] = ['opened', 'code_sent'];
 
 /** The event without its time, followed by warnings and hints. */
-function linesOf(event: SimEvent, as: LineStyle): string[] {
+function linesOf(event: SimEvent, as: LineStyle, verdicts: Verdicts): string[] {
   const { colour } = as;
   switch (event.type) {
     case 'request': {
@@ -196,7 +211,7 @@ function linesOf(event: SimEvent, as: LineStyle): string[] {
       return step.event === 'settled' ? [line, ...event.warnings] : [line];
     }
     case 'delivery':
-      return deliveryLines(event, as);
+      return deliveryLines(event, as, verdicts);
     case 'message': {
       const { email, code, identifier } = event.message;
       return [`<--  code ${colour.bold(code)} to ${email}  ${identifier}`];
@@ -220,6 +235,7 @@ function linesOf(event: SimEvent, as: LineStyle): string[] {
 function deliveryLines(
   { delivery, step, at }: Extract<SimEvent, { type: 'delivery' }>,
   { colour, style }: LineStyle,
+  verdicts: Verdicts,
 ): string[] {
   const { identifier, attempts, note, postponedBy, nextAttemptAt, state, underWay, verdict } = delivery;
   const line = (what: string, number: number) =>
@@ -236,18 +252,18 @@ function deliveryLines(
   const last = attempts.at(-1);
   if (!last) return [];
   const { responseStatus, durationMs, number, error } = last;
-  const result =
-    responseStatus === null
-      ? colour.red(state === 'refused' ? 'not sent' : 'no response')
-      : statusText(responseStatus, colour);
-  const lines = [line(`${result}  ${durationMs} ms`, number)];
-  if (error === null && verdict.tone !== 'bad' && verdict.tone !== 'warning') return lines;
-  for (const [name, text] of Object.entries({ ...verdictFacts(verdict), ...progressFacts(delivery) })) {
-    if (text !== undefined) lines.push(`${name}: ${text}`);
-  }
-  const isFirstFailure = attempts.filter((attempt) => attempt.error !== null).length === 1;
-  if (isFirstFailure) lines.push(...whatToDo(delivery).map((fix) => renderHint(fix, style)));
-  return lines;
+  const isBad = verdict.tone === 'bad';
+  let result = colour.red(state === 'refused' ? 'not sent' : 'no response');
+  if (responseStatus !== null) result = statusText(responseStatus, colour);
+  // A body can reject what its status accepts.
+  if (isBad && error === null) result = colour.red(`${responseStatus} not accepted`);
+  const first = line(`${result}  ${durationMs} ms`, number);
+  if (error === null && !isBad && verdict.tone !== 'warning') return [first];
+  const times = verdicts.count(verdict);
+  if (times > 1) return [`${first}  (same as above, ${times} times)`];
+  const { cause, fix } = verdict;
+  const [next] = whatToDo(delivery);
+  return [first, cause, ...(fix === null ? [] : [`Fix: ${fix}`]), ...(next ? [renderHint(next, style)] : [])];
 }
 
 /** The local time, to the second. */

@@ -7,7 +7,13 @@ import type { Records } from '../contract/state.ts';
 import { dialect } from '../library/merchant-client.ts';
 import type { Snapshot } from '../store/snapshot.ts';
 import { maskedIn, textMask } from '../system/secret.ts';
-import { type VerdictParts, verdictOnDelivery, verdictOnPayment, verdictView } from '../usecases/verdict.ts';
+import {
+  type VerdictParts,
+  verdictFields,
+  verdictOnDelivery,
+  verdictOnPayment,
+  verdictView,
+} from '../usecases/verdict.ts';
 
 /** An event before it has its number. */
 type Unnumbered<Event = SimEvent> = Event extends SimEvent ? Omit<Event, 'seq'> : never;
@@ -76,7 +82,7 @@ function deliveryEvents(stored: Records['deliveries'], parts: VerdictParts): Unn
       underWay: null,
       forwardedTo: null,
       note: noteOf(as, attempt),
-      verdict: verdictView(verdictOnDelivery({ ...stored, ...as, attemptCount: index + 1 }, parts)),
+      ...verdictFields(verdictOnDelivery({ ...stored, ...as, attemptCount: index + 1 }, parts)),
     };
     return { type: 'delivery', at: attempt.startedAt, step: 'attempted', delivery };
   });

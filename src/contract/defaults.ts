@@ -2,6 +2,18 @@
  * Working defaults for fields that a merchant's request omits, for commands and the library (chosen).
  */
 
+/** The keys of the default merchant of a new folder. */
+export const DEFAULT_KEYS = {
+  publicKey: 'pub_sim_example_not_a_real_key',
+  secretKey: 'sec_sim_example_not_a_real_key',
+} as const;
+
+/** Secret keys in documentation and samples, which code may still use. */
+export const EXAMPLE_KEYS = [
+  ...['secret', 'SECRET_KEY', 'YOUR_SECRET_KEY', 'your_secret_key', 'your-secret-key', 'YOUR_SECRET_API_KEY'],
+  ...['secret_key', 'test', 'changeme', 'sk_test', '123456'],
+] as const;
+
 export const PAYMENT_DEFAULTS = {
   amount: '100.00',
   currency: 'USD',

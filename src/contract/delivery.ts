@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { Diagnosis } from './diagnosis.ts';
 import { GatewayError } from './error.ts';
 import { AppliedFault, FaultRule } from './fault.ts';
 import {
@@ -194,6 +195,10 @@ const deliveryFields = {
   nextAttemptAt: field(z.nullable(dueTime), 'Time of the next attempt; null if none.', TIME),
   tampered: field(z.array(Tampered), 'The values that were forged in it after signing.'),
   signedAnew: field(yesOrNo, 'Whether a resend signed it with a new key, because the pair was replaced.'),
+  diagnosis: field(
+    z.optional(Diagnosis),
+    'Why its receiver does not accept it, as the last diagnosis found; omitted if there was none.',
+  ),
   postponedBy: field(z.nullable(FaultRule), 'The fault rule that postponed its next attempt; null if none.'),
 };
 
@@ -214,6 +219,10 @@ export const Delivery = record('Delivery', 'An IPN to one receiver, with all of 
     'The address it is sent to instead of `url`, with --forward-ipn or --map; null when it is sent to `url`.',
   ),
   verdict: field(Verdict, 'Its verdict, from its last attempt.'),
+  unexplained: field(
+    z.optional(z.literal(true)),
+    'Present if its receiver rejected it and did not show why: a diagnosis asks the receiver.',
+  ),
 });
 export type Delivery = z.output<typeof Delivery>;
 

@@ -5,16 +5,17 @@ import type { FaultRule } from '../contract/fault.ts';
 import { REDIRECT_WAIT_MS, timestamp } from '../contract/time.ts';
 import { type AttemptReport, postpone, recordAttempt } from '../domain/delivery.ts';
 import type { Faults } from '../domain/faults.ts';
+import type { IpnRequest } from '../domain/ipn.ts';
 import type { Context } from '../domain/settings.ts';
 import type { Delivery } from '../domain/state.ts';
 import type { Store } from '../store/store.ts';
 import type { Clock, DueWork } from '../system/clock.ts';
 import { VERSION } from '../system/package-info.ts';
 import { clearTimeout, setTimeout } from '../system/real-time.ts';
-import { asHeader, type Target, targetOf } from './forward.ts';
+import { asHeader, type Target, targetOf, withQueryOf } from './forward.ts';
 import { faultyBody, isSentTwice, postponement, postUnder } from './ipn-faults.ts';
 import { Lanes, MAX_IN_TOTAL } from './lanes.ts';
-import type { Poster } from './poster.ts';
+import type { Poster, PostRequest } from './poster.ts';
 
 /** The parts of the emulator that the courier needs. */
 interface CourierParts {
@@ -107,6 +108,19 @@ export class Courier {
         resolve();
       });
     });
+  }
+
+  /** Sends a request to the receiver of a delivery that is not one of its attempts. Always resolves. */
+  ask(
+    delivery: Delivery,
+    { method, query, contentType, body }: IpnRequest,
+    limits: Pick<PostRequest, 'timeoutMs' | 'signal' | 'localOnly'>,
+  ): Promise<AttemptReport> {
+    const target = this.#target(delivery);
+    const url = query === undefined ? target.url : withQueryOf(target.url, `?${query}`);
+    const { hostname: name } = addressOf(target.named);
+    const headers = headersOf(delivery, target, { contentType, body });
+    return this.#parts.poster.post({ url, name, method, headers, body, ...limits });
   }
 
   /** Aborts the attempts in progress. They stay due. */
@@ -220,30 +234,39 @@ export class Courier {
     signal: AbortSignal,
   ): Promise<AttemptReport & { startedAt: string }> {
     const { poster, faults, context } = this.#parts;
-    const { url, original, named } = this.#target(delivery);
-    const { host, hostname: name } = addressOf(named);
+    const target = this.#target(delivery);
     const body = fault ? faultyBody(delivery, fault, context().ipn) : delivery.body;
-    const authorization = basicAuth(url);
-    // In the order of curl, then our own.
-    const headers: [string, string][] = [
-      ['Host', host],
-      ...(authorization === undefined ? [] : [['Authorization', authorization] satisfies [string, string]]),
-      ['User-Agent', `gateway-sim/${VERSION}`],
-      ['Accept', '*/*'],
-      ['Content-Length', String(Buffer.byteLength(body))],
-      ['Content-Type', delivery.contentType],
-      ['X-Gateway-Sim', '1'],
-      ['X-Gateway-Sim-Delivery', delivery.id],
-      ['X-Gateway-Sim-Attempt', String(number)],
-    ];
-    if (original !== null) headers.push(['X-Gateway-Sim-Original-Url', asHeader(original)]);
+    const headers = headersOf(delivery, target, { contentType: delivery.contentType, body });
+    headers.push(['X-Gateway-Sim-Attempt', String(number)]);
+    if (target.original !== null) headers.push(['X-Gateway-Sim-Original-Url', asHeader(target.original)]);
     // A rule that only postponed the IPN has no effect on its content.
     const effects = fault && describeEffects(fault);
     if (effects) headers.push(['X-Gateway-Sim-Fault', effects]);
+    const { url } = target;
+    const { hostname: name } = addressOf(target.named);
     const request = { url, name, headers, body, timeoutMs, signal };
     const report = await (fault ? postUnder(fault, faults, poster, request) : poster.post(request));
     return { ...report, startedAt };
   }
+}
+
+/** The headers of a request to a receiver: in the order of curl, then our own. */
+function headersOf(
+  { id }: Delivery,
+  { url, named }: Target,
+  { contentType, body }: Pick<IpnRequest, 'contentType' | 'body'>,
+): [string, string][] {
+  const authorization = basicAuth(url);
+  return [
+    ['Host', addressOf(named).host],
+    ...(authorization === undefined ? [] : [['Authorization', authorization] satisfies [string, string]]),
+    ['User-Agent', `gateway-sim/${VERSION}`],
+    ['Accept', '*/*'],
+    ['Content-Length', String(Buffer.byteLength(body))],
+    ...(contentType === null ? [] : [['Content-Type', contentType] satisfies [string, string]]),
+    ['X-Gateway-Sim', '1'],
+    ['X-Gateway-Sim-Delivery', id],
+  ];
 }
 
 /** The credentials in an address, as curl sends them (observed with curl 7.88); undefined if it has none. */

@@ -29,7 +29,7 @@ const KEPT_BODY_BYTES_LATER = 1024;
 const KEPT_IN_TOTAL_BYTES = 64 * 2 ** 20;
 
 /** One request to a receiver, other than its method and body. */
-type ReceiverRequest = Omit<Outgoing, 'guard'> & Pick<PostRequest, 'name'>;
+type ReceiverRequest = Omit<Outgoing, 'guard'> & Pick<PostRequest, 'name' | 'localOnly'>;
 
 /** One POST to a receiver. */
 export interface PostRequest extends Pick<Outgoing, 'url' | 'headers'> {
@@ -38,6 +38,10 @@ export interface PostRequest extends Pick<Outgoing, 'url' | 'headers'> {
   signal: AbortSignal;
   /** The receiver's own host name, in case the URL has another host. */
   name?: string | undefined;
+  /** Default: POST. */
+  method?: 'POST' | 'GET';
+  /** Whether it may only be sent to a loopback or private address, whatever the options allow. */
+  localOnly?: boolean;
 }
 
 /** @param response null when there was none */
@@ -96,7 +100,7 @@ export class Poster {
       received += chunk.length;
     };
     try {
-      response = await this.#send({ ...request, method: 'POST', onBytes });
+      response = await this.#send({ method: 'POST', ...request, onBytes });
       if (response.status === 304) response.flaw = { code: 'not_modified' };
       failure = failureOfStatus(response.status);
     } catch (error) {
@@ -131,7 +135,8 @@ export class Poster {
 
   async #send(request: ReceiverRequest): Promise<HttpResponse> {
     const url = new URL(request.url);
-    const outgoing = { ...request, guard: this.#egress, asCurl: true };
+    const local = { admit: (to: URL) => this.#egress.admit(to, { localOnly: true }) };
+    const outgoing = { ...request, guard: request.localOnly ? local : this.#egress, asCurl: true };
     const response = await (url.protocol === 'https:'
       ? this.#sendSecured(outgoing, url, request.name)
       : this.#sendBy(this.#agent, outgoing, url));

@@ -1,9 +1,11 @@
 import { requireAddress, requireReceiver } from '../contract/address.ts';
 import { type EgressFailure, type FireInput, requireFireable } from '../contract/delivery.ts';
+import type { Diagnosis } from '../contract/diagnosis.ts';
 import { command, GatewayError, hint } from '../contract/error.ts';
 import type { FaultRule } from '../contract/fault.ts';
 import type { Merchant } from '../contract/merchant.ts';
 import { timestamp } from '../contract/time.ts';
+import { OUTCOMES, PAYMENT_OUTCOMES } from '../contract/vocabulary.ts';
 import type { ChosenFields, ComposedIpn, Composition, IpnSubject } from './ipn.ts';
 import { defaultMerchant } from './merchant.ts';
 import { requirePayment } from './payment.ts';
@@ -136,6 +138,23 @@ export function requireDelivery(state: State, id: string): Delivery {
   });
 }
 
+/**
+ * The delivery with this id, or the newest genuine one of a payment.
+ *
+ * @param reference an id, or the id or identifier of a payment
+ * @throws GatewayError `not_found`
+ */
+export function newestGenuine(state: State, reference: string): Delivery {
+  const delivery = state.deliveries.get(reference);
+  if (delivery) return delivery;
+  const payment = requirePayment(state, reference);
+  const genuine = state.deliveriesOf(payment.id).findLast(({ signedWith }) => signedWith !== '');
+  if (genuine) return genuine;
+  throw new GatewayError('not_found', `payment "${payment.identifier}" has no IPN`, {
+    hint: hint`Only a payment that succeeded sends one: ${command('pay', '--approve')}`,
+  });
+}
+
 /** The delivery signed with the merchant's current key; unchanged if the key is the same. */
 function withCurrentKey(delivery: Delivery, state: State, { ipn }: Context): Delivery {
   const merchant = state.merchants.get(delivery.merchantId);
@@ -188,6 +207,22 @@ export function postpone(state: State, deliveryId: string, at: number, rule?: Fa
     postponedBy: rule ?? delivery.postponedBy,
   };
   return { change: { deliveries: [moved] }, result: moved };
+}
+
+/** Whether an IPN tells the state that its payment is in. */
+export function tellsState({ status }: Delivery, payment: Payment): boolean {
+  return OUTCOMES.some(
+    (outcome) =>
+      PAYMENT_OUTCOMES[outcome].ipnStatus === status && PAYMENT_OUTCOMES[outcome].status === payment.status,
+  );
+}
+
+/** Rule: stores why the receiver does not accept a delivery. A reset may have removed it meanwhile. */
+export function recordDiagnosis(state: State, deliveryId: string, diagnosis: Diagnosis): Recorded {
+  const delivery = state.deliveries.get(deliveryId);
+  if (!delivery) return { change: {}, result: undefined };
+  const updated = { ...delivery, diagnosis };
+  return { change: { deliveries: [updated] }, result: updated };
 }
 
 /** Why the egress guard blocked the last attempt of a delivery; undefined if it did not. */

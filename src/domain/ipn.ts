@@ -56,3 +56,13 @@ export interface IpnComposer {
   /** The body with a changed first digit in its signature. */
   corruptSignature(body: string): string;
 }
+
+/** A request to an IPN handler. */
+export interface IpnRequest {
+  method: 'POST' | 'GET';
+  /** Added to the query of the address. */
+  query?: string;
+  /** Null for none. */
+  contentType: string | null;
+  body: string;
+}

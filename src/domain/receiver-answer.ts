@@ -1,4 +1,5 @@
 import { FIX_HTTP2 } from '../contract/describe-delivery.ts';
+import { namesOf } from '../contract/vocabulary.ts';
 
 /*
  * Explains the response of a receiver (chosen). Recognizes the status codes and error pages of common frameworks.
@@ -229,4 +230,28 @@ export function saysRefused(body: string): boolean {
     .replace(/<(?:style|script)\b[^<]*/gi, '')
     .replace(/"(?!ok"|success"|valid"|verified"|accepted")\w+"\s*:\s*(?:false|null|0|""|\[\s*\])/gi, '');
   return REJECTION.test(text);
+}
+
+/** Patterns in responses that reveal a language. */
+const SIGNS = {
+  PHP: /^x-powered-by: .*PHP|PHPSESSID|laravel_session|\.php\b/im,
+  Node: /^x-powered-by: .*Express|\.[cm]?js:\d+:\d+/im,
+  Python: /^server: .*(?:Python|Werkzeug|gunicorn|uvicorn|WSGIServer)|Traceback \(most recent call last\)/im,
+} as const;
+
+/** A language in which the code for a fix is written. */
+export type Language = keyof typeof SIGNS;
+
+/** Maximum characters read from each response. */
+const READ = 4_096;
+
+/** The language that a shop's responses reveal; undefined if there is none, or more than one. */
+export function languageOf(
+  answers: readonly Pick<ReceiverAnswer, 'headers' | 'body'>[],
+): Language | undefined {
+  const texts = answers.map(({ headers, body }) =>
+    [...headers.map((pair) => pair.join(': ')), body.slice(0, READ)].join('\n'),
+  );
+  const [language, another] = namesOf(SIGNS).filter((name) => texts.some((text) => SIGNS[name].test(text)));
+  return another === undefined ? language : undefined;
 }

@@ -24,11 +24,14 @@ final class GatewaySim
     public readonly string $url;
     public readonly string $publicKey;
     public readonly string $secretKey;
+    /** Where your shop initiates payments. */
+    public readonly string $initiateUrl;
 
     /** @param list<array{resource, resource, resource}> $children process, its stdin, its output */
     private function __construct(private readonly array $environment, private array $children)
     {
         $this->url = rtrim($environment['GATEWAY_SIM_URL'], '/');
+        $this->initiateUrl = "$this->url/sandbox/payment/initiate";
         if (!preg_match('~^https?://~i', $this->url)) throw new GatewaySimError("GATEWAY_SIM_URL is not an http address.");
         $merchants = $this->call('GET', '/_sim/merchants')['data'] ?? [];
         $first = array_column($merchants, null, 'isDefault')[true] ?? throw new GatewaySimError(
@@ -65,7 +68,7 @@ final class GatewaySim
             "serve() found no file $script. Specify its path from " . getcwd() . ', or with __DIR__.',
         );
         $keys = ['GATEWAY_SIM_PUBLIC_KEY' => $this->publicKey, 'GATEWAY_SIM_SECRET_KEY' => $this->secretKey];
-        $initiate = ['GATEWAY_SIM_INITIATE_URL' => "$this->url/sandbox/payment/initiate"];
+        $initiate = ['GATEWAY_SIM_INITIATE_URL' => $this->initiateUrl];
         $command = [PHP_BINARY, '-r', self::SERVE, '--', $path];
         $environment += $keys + $initiate + $this->environment;
         $this->children[] = self::spawn($command, $environment, '~\((http://.+?)\) started~', $found, 'Is it php-cli?');
@@ -112,19 +115,70 @@ final class GatewaySim
     public function waitForIpn(string $reference, float $seconds = 4): array
     {
         for ($end = microtime(true) + $seconds; ; usleep(20_000)) {
-            $ipns = $this->call('GET', '/_sim/ipns?limit=200')['data'];
-            $ipn = current(array_filter($ipns, fn ($one) => in_array($reference, [$one['identifier'], $one['paymentId']])));
+            $ipn = $this->newestIpn($reference);
             $isLate = microtime(true) > $end;
             if ($ipn && ($ipn['attempts'] || $isLate && $ipn['underWay'])) {
                 parse_str($ipn['body'], $fields);
                 return $ipn['contentType'] === 'application/json' ? json_decode($ipn['body'], true) : $fields;
             }
-            if ($isLate || $ipn && $ipn['state'] === 'refused') break;
+            if ($isLate || $ipn && $ipn['state'] === 'refused') throw $this->withoutIpn($reference, $ipn);
         }
-        if ($ipn) throw new GatewaySimError($ipn['note'] ?? "the IPN is due at $ipn[nextAttemptAt]. Call advance().");
-        $payments = $this->call('GET', '/_sim/payments?limit=5')['data'];
-        $seen = array_map(fn ($one) => "payment $one[identifier] is $one[status]", $payments) ?: ['nothing was initiated'];
-        throw new GatewaySimError("there is no IPN for $reference: " . implode(', ', $seen) . '. Only approve() sends one.');
+    }
+
+    /**
+     * Waits until the newest genuine IPN of a payment was delivered with a correct response. If the receiver rejects it,
+     * it is asked why, with variants of the IPN (3 s at most); false turns that off.
+     *
+     * @param string|array $reference a payment or an IPN, or its id or identifier
+     * @return array the IPN
+     */
+    public function assertDelivered(string|array $reference, bool $diagnose = true, float $seconds = 4): array
+    {
+        $reference = is_array($reference) ? $reference['id'] : $reference;
+        for ($end = microtime(true) + $seconds; ; usleep(20_000)) {
+            $ipn = $this->newestIpn($reference, isGenuine: true);
+            if ($ipn && ($ipn['state'] !== 'pending' || $ipn['verdict']['tone'] === 'bad')) break;
+            if (microtime(true) > $end) throw $this->withoutIpn($reference, $ipn);
+        }
+        if (self::isDelivered($ipn)) return $ipn;
+        if ($diagnose && (end($ipn['attempts'])['responseStatus'] ?? null)) {
+            try {
+                $this->call('POST', "/_sim/ipns/$ipn[id]/diagnose", '{"automatic":true}');
+            } catch (GatewaySimError) {
+                // The verdict says what is known.
+            }
+        }
+        $after = $this->call('GET', "/_sim/ipns/$ipn[id]");
+        ['cause' => $cause, 'fix' => $fix] = (self::isDelivered($after) ? $ipn : $after)['verdict'];
+        $class = 'PHPUnit\\Framework\\AssertionFailedError';
+        throw class_exists($class) ? new $class("$cause $fix") : new GatewaySimError("$cause $fix");
+    }
+
+    /** The newest payment. */
+    public function newestPayment(): array
+    {
+        return $this->call('GET', '/_sim/payments?limit=1')['data'][0] ?? throw new GatewaySimError(
+            'no payment was initiated. Call initiate(), or let your shop do it with visit().',
+        );
+    }
+
+    /**
+     * Initiates a payment through your shop.
+     *
+     * @param string $address of your shop that initiates a payment
+     * @param array|null $fields posted as a form; null for a GET request
+     * @return array the payment that it made
+     */
+    public function visit(string $address, ?array $fields = null): array
+    {
+        $before = $this->call('GET', '/_sim/payments?limit=1')['data'][0]['id'] ?? null;
+        $http = ['method' => $fields === null ? 'GET' : 'POST', 'content' => http_build_query($fields ?? []),
+            'header' => 'Content-Type: application/x-www-form-urlencoded', 'ignore_errors' => true, 'timeout' => 60, 'follow_location' => 0];
+        $text = @file_get_contents($address, false, stream_context_create(['http' => $http]));
+        $payment = $this->call('GET', '/_sim/payments?limit=1')['data'][0] ?? null;
+        if ($payment && $payment['id'] !== $before) return $payment;
+        $answer = $text === false ? 'did not respond' : 'answered ' . ($http_response_header[0] ?? '') . ' ' . substr($text, 0, 200);
+        throw new GatewaySimError("$address made no payment: it $answer. Initiate with $this->initiateUrl.");
     }
 
     /** The signature of an IPN. The amount is the text of `data[amount]`, exactly as sent. */
@@ -143,6 +197,28 @@ final class GatewaySim
     public function reset(): void
     {
         $this->call('POST', '/_sim/reset', '{}');
+    }
+
+    /** The newest IPN of a payment, or the IPN with this id; null if there is none. */
+    private function newestIpn(string $reference, bool $isGenuine = false): ?array
+    {
+        $is = fn ($ipn) => in_array($reference, [$ipn['id'], $ipn['identifier'], $ipn['paymentId']])
+            && !($isGenuine && $ipn['tampered']);
+        return current(array_filter($this->call('GET', '/_sim/ipns?limit=200')['data'], $is)) ?: null;
+    }
+
+    private static function isDelivered(array $ipn): bool
+    {
+        return $ipn['state'] === 'delivered' && in_array($ipn['verdict']['tone'], ['good', 'warning']);
+    }
+
+    private function withoutIpn(string $reference, ?array $ipn): GatewaySimError
+    {
+        if ($ipn) return new GatewaySimError($ipn['note'] ?? ($ipn['underWay'] ? $ipn['verdict']['cause']
+            : "the IPN is due at $ipn[nextAttemptAt]. Call advance()."));
+        $payments = $this->call('GET', '/_sim/payments?limit=5')['data'];
+        $seen = array_map(fn ($one) => "payment $one[identifier] is $one[status]", $payments) ?: ['nothing was initiated'];
+        return new GatewaySimError("there is no IPN for $reference: " . implode(', ', $seen) . '. Only approve() sends one.');
     }
 
     private function settle(string $reference, string $outcome): array

@@ -11,8 +11,8 @@ final class GatewaySimTest extends TestCase
         $sim = GatewaySim::start();
         // Replace ipn.php with your own handler, or with public/index.php and the path that receives the IPN.
         $order = $sim->initiate(['amount' => '49.90', 'ipn_url' => $sim->serve(__DIR__ . '/ipn.php')]);
-        $paid = $sim->approve($order['identifier']);
-        $this->assertSame('delivered', $paid['delivery']['state']);
+        $sim->approve($order['identifier']);
+        $sim->assertDelivered($order);
         $this->assertSame('49.90', $sim->waitForIpn($order['identifier'])['data']['amount']);
     }
 }

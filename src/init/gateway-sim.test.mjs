@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { startGatewaySim } from 'gateway-sim';
-import { expect, onTestFinished, test } from 'vitest';
+import { onTestFinished, test } from 'vitest';
 import { createHandler } from './ipn.cjs'; // replace this with your own handler
 
 test('a payment reaches the shop', async () => {
@@ -11,6 +11,5 @@ test('a payment reaches the shop', async () => {
   const ipnUrl = `http://localhost:${shop.address().port}/ipn`;
   const { identifier } = await sim.payments.create({ amount: '49.90', ipnUrl });
   await sim.payments.approve(identifier);
-  const ipn = await sim.ipns.waitFor({ payment: identifier, state: 'delivered' });
-  expect(ipn.attempts[0].responseStatus).toBe(200);
+  await sim.ipns.assertDelivered(identifier);
 });

@@ -35,11 +35,12 @@ class GatewaySimError(Exception):
 
 
 class GatewaySim(AbstractContextManager):
-    """An emulator: `url` (without a trailing slash), `public_key`, `secret_key`, and the methods for tests."""
+    """An emulator: `url` (without a trailing slash), `initiate_url`, `public_key`, `secret_key`, and the methods for tests."""
 
     def __init__(self, environment, process=None):
         self._environment, self._process, self._servers = environment, process, []
         self.url = environment["GATEWAY_SIM_URL"].rstrip("/")
+        self.initiate_url = f"{self.url}/sandbox/payment/initiate"
         merchants = self._call("GET", "/_sim/merchants").get("data") or []
         first = next((one for one in merchants if one["isDefault"]), None)
         if first is None:
@@ -107,20 +108,68 @@ class GatewaySim(AbstractContextManager):
         """The fields of the newest IPN as sent, such as `data[amount]`, after its first attempt, answered or not."""
         end = time.monotonic() + seconds
         while True:
-            ipns = self._call("GET", "/_sim/ipns?limit=200")["data"]
-            ipn = next((one for one in ipns if reference in (one["identifier"], one["paymentId"])), None)
+            ipn = self._newest_ipn(reference)
             is_late = time.monotonic() > end
             if ipn and (ipn["attempts"] or is_late and ipn["underWay"]):
                 is_form = ipn["contentType"] != "application/json"
                 return dict(parse_qsl(ipn["body"], True)) if is_form else json.loads(ipn["body"])
             if is_late or ipn and ipn["state"] == "refused":
-                break
+                raise self._without_ipn(reference, ipn)
             time.sleep(0.02)
-        if ipn:
-            raise GatewaySimError(ipn["note"] or f"the IPN is due at {ipn['nextAttemptAt']}: call advance()")
-        payments = self._call("GET", "/_sim/payments?limit=5")["data"]
-        seen = ", ".join(f"{one['identifier']} is {one['status']}" for one in payments) or "nothing was initiated"
-        raise GatewaySimError(f"there is no IPN for {reference}: {seen}. Only approve() sends one.")
+
+    def assert_delivered(self, reference: str | dict, diagnose: bool = True, seconds: float = 4) -> dict:
+        """Waits until the newest genuine IPN of a payment was delivered with a correct response, and returns it.
+
+        `reference` is a payment or an IPN, or its id or identifier. If the receiver rejects the IPN, it is asked why, with
+        variants of the IPN (3 s at most), unless `diagnose` is false. Raises AssertionError with the cause and the fix.
+        """
+        reference = reference["id"] if isinstance(reference, dict) else reference
+        end = time.monotonic() + seconds
+        while True:
+            ipn = self._newest_ipn(reference, is_genuine=True)
+            if ipn and (ipn["state"] != "pending" or ipn["verdict"]["tone"] == "bad"):
+                break
+            if time.monotonic() > end:
+                raise self._without_ipn(reference, ipn)
+            time.sleep(0.02)
+        if _is_delivered(ipn):
+            return ipn
+        if diagnose and ipn["attempts"] and ipn["attempts"][-1]["responseStatus"]:
+            with suppress(GatewaySimError):  # the verdict says what is known
+                self._call("POST", f"/_sim/ipns/{ipn['id']}/diagnose", '{"automatic":true}')
+        after = self._call("GET", f"/_sim/ipns/{ipn['id']}")
+        verdict = (ipn if _is_delivered(after) else after)["verdict"]
+        raise AssertionError(f"{verdict['cause']} {verdict['fix'] or ''}".strip())
+
+    def newest_payment(self) -> dict:
+        """The newest payment."""
+        if payments := self._call("GET", "/_sim/payments?limit=1")["data"]:
+            return payments[0]
+        raise GatewaySimError("no payment was initiated: call initiate(), or let your shop do it with visit()")
+
+    def visit(self, address: str, fields: dict | None = None) -> dict:
+        """Initiates a payment through your shop: opens this address of it, or posts the fields; returns the payment."""
+        newest = lambda: next(iter(self._call("GET", "/_sim/payments?limit=1")["data"]), None)  # noqa: E731
+        before, target = newest(), urlsplit(address)
+        kind = HTTPSConnection if target.scheme == "https" else HTTPConnection
+        connection = kind(target.netloc, timeout=60)
+        path = (target.path or "/") + (f"?{target.query}" if target.query else "")
+        try:
+            form = {"Content-Type": "application/x-www-form-urlencoded"}
+            if fields is None:
+                connection.request("GET", path)
+            else:
+                connection.request("POST", path, urlencode(fields).encode(), form)
+            answer = connection.getresponse()
+            said = f"answered {answer.status} {answer.read(200)!r}"
+        except (OSError, HTTPException) as error:
+            said = f"did not respond ({error})"
+        finally:
+            connection.close()
+        payment = newest()
+        if payment and payment["id"] != (before or {}).get("id"):
+            return payment
+        raise GatewaySimError(f"{address} made no payment: it {said}. Initiate with {self.initiate_url}.")
 
     def sign_ipn(self, amount: str, identifier: str) -> str:
         """The signature of an IPN. `amount` is the text of `data[amount]`, exactly as sent."""
@@ -133,6 +182,21 @@ class GatewaySim(AbstractContextManager):
     def reset(self) -> None:
         """Removes all payments and IPNs, but keeps the keys."""
         self._call("POST", "/_sim/reset", "{}")
+
+    def _newest_ipn(self, reference, is_genuine=False):
+        for ipn in self._call("GET", "/_sim/ipns?limit=200")["data"]:
+            if reference in (ipn["id"], ipn["identifier"], ipn["paymentId"]) and not (is_genuine and ipn["tampered"]):
+                return ipn
+        return None
+
+    def _without_ipn(self, reference, ipn):
+        if ipn and ipn["underWay"]:
+            return GatewaySimError(ipn["verdict"]["cause"])
+        if ipn:
+            return GatewaySimError(ipn["note"] or f"the IPN is due at {ipn['nextAttemptAt']}: call advance()")
+        payments = self._call("GET", "/_sim/payments?limit=5")["data"]
+        seen = ", ".join(f"{one['identifier']} is {one['status']}" for one in payments) or "nothing was initiated"
+        return GatewaySimError(f"there is no IPN for {reference}: {seen}. Only approve() sends one.")
 
     def _settle(self, reference: str, outcome: str) -> dict:
         body = json.dumps({"outcome": outcome, "awaitDelivery": True})
@@ -162,6 +226,10 @@ class GatewaySim(AbstractContextManager):
             return answer
         problems = answer.get("errors") or [answer.get("message", answer["error"])]
         raise GatewaySimError("; ".join(problems) + ". " + answer.get("remedy", "Check the request."))
+
+
+def _is_delivered(ipn):
+    return ipn["state"] == "delivered" and ipn["verdict"]["tone"] in ("good", "warning")
 
 
 def _begin(options):

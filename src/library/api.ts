@@ -12,6 +12,7 @@ import type {
 } from '../contract/card.ts';
 import type { Clock } from '../contract/clock.ts';
 import type { Attempt, Delivery, DeliveryFilter, FireInput, ResendInput } from '../contract/delivery.ts';
+import type { DiagnoseInput, Diagnosis } from '../contract/diagnosis.ts';
 import type { RecordedRequest, RequestFilter } from '../contract/event.ts';
 import type { Fault, FaultRule } from '../contract/fault.ts';
 import type { ListedMerchant, Merchant } from '../contract/merchant.ts';
@@ -53,6 +54,7 @@ export type {
   DeliveryFilter,
   DeliveryOrder,
   DeliveryState,
+  Diagnosis,
   Fault,
   FaultRule,
   InboxMessage,
@@ -127,6 +129,13 @@ export interface Payments {
    * @throws GatewayError `timed_out`, with the payments that were initiated instead
    */
   waitFor(filter?: PaymentFilter, options?: WaitOptions): Promise<Payment>;
+  /**
+   * Initiates a payment through the shop: opens an address of it, or posts the fields as a form.
+   *
+   * @returns the payment that it made
+   * @throws GatewayError `check_failed` if it made none, with its response and the rejected initiates
+   */
+  visit(url: string, fields?: Readonly<Record<string, string>>): Promise<Payment>;
   /** The customer pays. @throws GatewayError `not_found`; `wrong_state` if it is already settled */
   approve(reference: string, options?: SettleOptions): Promise<Settled>;
   /** The customer cancels. @throws GatewayError `not_found`; `wrong_state` */
@@ -135,6 +144,15 @@ export interface Payments {
   fail(reference: string, options?: SettleOptions): Promise<Settled>;
   /** The payment expires. @throws GatewayError `not_found`; `wrong_state` */
   expire(reference: string, options?: SettleOptions): Promise<Settled>;
+}
+
+/** An id, an identifier, or a record that has an id. */
+export type Reference = string | { id: string };
+
+/** Options of `ipns.assertDelivered`. */
+export interface AssertDeliveredOptions extends WaitOptions {
+  /** Whether to ask the receiver why it rejected the IPN: at loopback and private addresses, at most 3 s. Default: true. */
+  diagnose?: boolean | undefined;
 }
 
 /** IPNs with all of their attempts. */
@@ -150,6 +168,22 @@ export interface Ipns {
   waitFor(filter?: DeliveryFilter, options?: WaitOptions): Promise<Delivery>;
   /** Resends an IPN and waits for the attempt. `to` sends it to another address as a new delivery. */
   resend(id: string, options?: ResendInput): Promise<Delivery>;
+  /**
+   * Waits until the newest genuine IPN of a payment was delivered with a correct response. If the receiver rejects it,
+   * asks it why.
+   *
+   * @param reference the id or identifier of the payment, the id of an IPN, or either of them as a record
+   * @throws GatewayError `check_failed` with the cause and the fix; `timed_out` if no attempt ends in time
+   */
+  assertDelivered(reference: Reference, options?: AssertDeliveredOptions): Promise<Delivery>;
+  /**
+   * Finds out why a receiver does not accept an IPN, by sending it at most 60 variants of the IPN and the genuine one
+   * last. A shop that undoes an order on a wrong signature may need a reset.
+   *
+   * @param reference as for `assertDelivered`
+   * @throws GatewayError `not_found`; `wrong_state` if no order can be paid by the IPN
+   */
+  diagnose(reference: Reference, options?: Omit<DiagnoseInput, 'automatic'>): Promise<Diagnosis>;
   /** Sends signed IPNs and waits for their attempts. */
   fire(options: FireOptions): Promise<Delivery[]>;
 }

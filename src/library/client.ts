@@ -1,11 +1,14 @@
 import { promises as dns } from 'node:dns';
 import { writeAuditReports } from '../audit/artifacts.ts';
 import { secretMask } from '../audit/gateway.ts';
-import { outcomeOf } from '../contract/describe-delivery.ts';
+import { describeFailure, outcomeOf } from '../contract/describe-delivery.ts';
 import { didYouMean, GatewayError, hint, usage } from '../contract/error.ts';
+import { isDeliveryId } from '../contract/pasted-ipn.ts';
+import { shorten } from '../contract/text.ts';
 import { parseDuration } from '../contract/time.ts';
 import type { CardAction, CardMovementKind } from '../contract/vocabulary.ts';
 import { allowedHosts, Egress, endpointOf, isMetadata, isOwnInterface } from '../delivery/egress.ts';
+import { failureOf, MAX_RESPONSE_BYTES, send } from '../delivery/sender.ts';
 import { asyncDisposable } from '../system/disposal.ts';
 import { receiveOnLoopback } from '../system/loopback-receiver.ts';
 import { pause, performance } from '../system/real-time.ts';
@@ -25,6 +28,7 @@ import type {
   ReceivedIpn,
   ReceiverAnswer,
   RecordedRequest,
+  Reference,
   StateSnapshot,
   WaitOptions,
 } from './api.ts';
@@ -110,6 +114,15 @@ export function clientOf(
         const find = async () => (await client.payments.list({ ...filter, limit: 1 })).data[0];
         return waitFor(what, find, () => whatHappened(client, filter), options);
       },
+      visit: async (url, fields) => {
+        const newest = async () => (await client.payments.list({ limit: 1 })).data[0];
+        const before = await newest();
+        const said = await visitShop(url, fields);
+        const payment = await newest();
+        if (payment && payment.id !== before?.id) return payment;
+        const problems = [`${url} made no payment: it ${said}`, ...(await whatHappened(client, {}))];
+        throw new GatewayError('check_failed', problems.join('\n  '), { problems });
+      },
       ...outcomes,
     },
     ipns: {
@@ -121,6 +134,38 @@ export function clientOf(
         return waitFor(what, find, () => lastSent(server, filter.payment), options);
       },
       resend: async (id, options = {}) => call('POST /ipns/:id/resend', { param: ipnAt(id), json: options }),
+      assertDelivered: async (reference, options = {}) => {
+        const { diagnose = true, ...wait } = options;
+        const ref = idOf(reference);
+        const settled = await waitFor(
+          `answered IPN of "${ref}"`,
+          async () => {
+            const sent = await newestGenuine(server, ref);
+            return sent && (sent.state !== 'pending' || sent.verdict.tone === 'bad') ? sent : undefined;
+          },
+          () => lastSent(server, ref),
+          wait,
+        );
+        if (isDelivered(settled)) return settled;
+        const wasAnswered = settled.attempts.at(-1)?.responseStatus;
+        if (diagnose && wasAnswered) {
+          // The verdict has the result. Some IPNs cannot be diagnosed.
+          await call('POST /ipns/:id/diagnose', {
+            param: { id: settled.id },
+            json: { automatic: true },
+          }).catch(() => undefined);
+        }
+        const after = await client.ipns.get(settled.id);
+        // A gateway sends an IPN once: one that is accepted the second time is lost.
+        const { cause, fix } = (isDelivered(after) ? settled : after).verdict;
+        throw new GatewayError('check_failed', [cause, fix].filter(Boolean).join('\n  '), {
+          problems: [cause, ...(fix === null ? [] : [fix])],
+        });
+      },
+      diagnose: async (reference, options = {}) => {
+        requireFields('the second argument of diagnose', options, ['probeUrl', 'paidWhen']);
+        return call('POST /ipns/:id/diagnose', { param: { id: idOf(reference) }, json: options });
+      },
       fire: async (options) => {
         requireObject('the IPN', options);
         const answer = await call('POST /ipns', { json: options });
@@ -401,6 +446,26 @@ async function whatHappened(
   return [...(reported.length ? reported : ['no payment was initiated']), ...refused];
 }
 
+/** Real time for a shop to initiate a payment. */
+const SHOP_MS = 30_000;
+
+/** Opens an address, or posts a form to it, without following its redirect. @returns its response in words */
+async function visitShop(url: string, fields: Readonly<Record<string, string>> | undefined): Promise<string> {
+  const form = fields && new URLSearchParams(fields).toString();
+  const headers =
+    form === undefined ? [] : ([['Content-Type', 'application/x-www-form-urlencoded']] as const);
+  const request = { url, headers, guard: null, timeoutMs: SHOP_MS, agent: false } as const;
+  try {
+    const { status, body } = await send(
+      { ...request, method: form === undefined ? 'GET' : 'POST', ...(form !== undefined && { body: form }) },
+      MAX_RESPONSE_BYTES,
+    );
+    return `answered ${status} ${shorten(body.toString())}`.trim();
+  } catch (error) {
+    return `did not respond: ${describeFailure(failureOf(error, url), { url })}`;
+  }
+}
+
 /** Whether the merchant's code used a wrong path. */
 function isUnknownPath({ method, status }: RecordedRequest): boolean {
   return method === 'POST' && (status === 404 || status === 405);
@@ -424,13 +489,25 @@ async function lastSent(server: ControlServer, payment?: string): Promise<string
   return [`payment "${found.identifier}" is ${found.status}: no IPN was sent for it`];
 }
 
+/** The newest genuine IPN of a payment, or the IPN with this id; undefined if there is none yet. */
+async function newestGenuine(server: ControlServer, reference: string): Promise<Delivery | undefined> {
+  if (isDeliveryId(reference)) return server.call('GET /ipns/:id', { param: { id: reference } });
+  const { data } = await sentSoFar(server, { payment: reference });
+  return data.find(({ tampered }) => !tampered.length);
+}
+
+const isDelivered = ({ state, verdict: { tone } }: Delivery) =>
+  state === 'delivered' && (tone === 'good' || tone === 'warning');
+
 function describeDelivery(delivery: Delivery): string {
-  const { id, identifier, state, url, forwardedTo, attempts, note } = delivery;
+  const { id, identifier, state, url, forwardedTo, attempts, note, verdict } = delivery;
   const last = attempts.at(-1);
   const outcome = last ? outcomeOf(last) : 'not attempted yet';
   const count = attempts.length > 1 ? `, ${attempts.length} attempts` : '';
   const destination = forwardedTo === null ? `to ${url}` : `forwarded to ${forwardedTo}`;
-  return `IPN ${id} of "${identifier}" ${destination} is ${state}: ${note ?? outcome}${count}`;
+  const said =
+    verdict.tone === 'bad' ? [verdict.cause, verdict.fix].filter(Boolean).join(' ') : (note ?? outcome);
+  return `IPN ${id} of "${identifier}" ${destination} is ${state}${count}: ${said}`;
 }
 
 function describeReceived({ method, url, fields, reason }: ReceivedIpn): string {
@@ -445,6 +522,11 @@ function describeReceived({ method, url, fields, reason }: ReceivedIpn): string 
 function requireReference(what: string, text: string): string {
   if (typeof text === 'string' && text !== '') return text;
   throw usage(`${what} must be an id or identifier (got ${JSON.stringify(text)})`);
+}
+
+/** The id in a record, or the reference itself. */
+function idOf(reference: Reference): string {
+  return requireReference('a payment or an IPN', typeof reference === 'object' ? reference?.id : reference);
 }
 
 /** Rejects anything but an object. */

@@ -1,10 +1,19 @@
 import type { AttemptUnderWay, EgressFailure } from '../contract/delivery.ts';
 import { allowableHost, describeEgress } from '../contract/describe-delivery.ts';
+import type { DiagnoseInput, Diagnosis } from '../contract/diagnosis.ts';
 import { command, type ErrorCode, GatewayError, type Hint, hint, option } from '../contract/error.ts';
 import { REDIRECT_WAIT_MS } from '../contract/time.ts';
 import type { ReadonlyCollection } from '../domain/collection.ts';
-import { egressFailure, type FireRequest, fire, requireDelivery, resend } from '../domain/delivery.ts';
+import {
+  egressFailure,
+  type FireRequest,
+  fire,
+  newestGenuine,
+  requireDelivery,
+  resend,
+} from '../domain/delivery.ts';
 import type { Attempt, Delivery } from '../domain/state.ts';
+import { diagnose } from './diagnose.ts';
 import type { UseCaseParts } from './parts.ts';
 import {
   type KnownAttempt,
@@ -31,7 +40,7 @@ function createQueues() {
   };
 }
 
-type IpnParts = Pick<UseCaseParts, 'store' | 'courier' | 'context' | 'settings' | 'dialect'>;
+type IpnParts = Pick<UseCaseParts, 'store' | 'courier' | 'context' | 'settings' | 'dialect' | 'orderProbe'>;
 
 /** Sends and inspects IPNs on request. */
 export function ipnUseCases(parts: IpnParts) {
@@ -92,6 +101,18 @@ export function ipnUseCases(parts: IpnParts) {
         requireAttempt(made, after, context().now, attemptMs);
         return after;
       }),
+
+    /**
+     * Finds out why the receiver does not accept a delivery, by asking it. One at a time for each delivery.
+     *
+     * @param reference an id, or the id or identifier of a payment
+     * @param signal ends it before its next request
+     * @throws GatewayError `not_found`, `wrong_state`, `usage`
+     */
+    diagnose: (reference: string, input: DiagnoseInput, signal: AbortSignal): Promise<Diagnosis> => {
+      const { id } = newestGenuine(store.state, reference);
+      return inOrder(id, () => diagnose(find(id), input, signal, parts));
+    },
 
     /**
      * Sends IPNs by hand and waits for their attempts, at most `LONGEST_FIRE_WAIT_MS`.

@@ -1,3 +1,4 @@
+import type { DiagnoseInput } from '../contract/diagnosis.ts';
 import type { Visit } from '../contract/payment.ts';
 import type { Courier } from '../delivery/courier.ts';
 import type { Preparation } from '../domain/bootstrap.ts';
@@ -15,7 +16,7 @@ export interface UseCaseParts {
   store: Store;
   clock: Clock;
   courier: Courier;
-  dialect: Pick<Dialect, 'verify' | 'signatureCode'>;
+  dialect: Pick<Dialect, 'verify' | 'signatureCode' | 'isSignatureMistake' | 'diagnosis'>;
   settings: Settings;
   /** @param requestId the request that causes the change */
   context: (requestId?: number) => Context;
@@ -24,6 +25,15 @@ export interface UseCaseParts {
   events: EventLog;
   /** Opens an address in place of the customer's browser, where the egress rules allow it. */
   visit: (url: string) => Promise<Visit>;
+  /**
+   * A function that tells whether the shop shows an order as paid; undefined without an address.
+   *
+   * @throws GatewayError `usage` for an address without a condition, or a condition that cannot be read
+   */
+  orderProbe: (
+    by: Pick<DiagnoseInput, 'probeUrl' | 'paidWhen'>,
+    identifier: string,
+  ) => Promise<(() => Promise<boolean>) | undefined>;
   faults: Faults;
   /** The state that this server started with. */
   initial: () => Promise<Snapshot>;

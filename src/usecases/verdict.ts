@@ -1,5 +1,5 @@
 import { describeEffects } from '../contract/active-fault.ts';
-import type { AttemptUnderWay, ResponseFlaw } from '../contract/delivery.ts';
+import type { AttemptUnderWay, Delivery as DeliveryView, ResponseFlaw } from '../contract/delivery.ts';
 import {
   describeBriefly,
   describeEgress,
@@ -19,6 +19,9 @@ import type { Settings } from '../domain/settings.ts';
 import type { Attempt, Delivery, Payment, State } from '../domain/state.ts';
 import type { Code, Dialect, Verification } from '../wire/dialect.ts';
 
+/** What a verdict on an attempt needs to know about the service. */
+type VerdictDialect = Pick<Dialect, 'verify' | 'signatureCode' | 'isSignatureMistake'>;
+
 /** The facts that a verdict is based on. */
 export interface VerdictParts {
   store: {
@@ -26,7 +29,7 @@ export interface VerdictParts {
       merchants: { get: (id: string) => Merchant | undefined };
     };
   };
-  dialect: Pick<Dialect, 'verify' | 'signatureCode'>;
+  dialect: VerdictDialect;
   settings: { ipn: Pick<Settings['ipn'], 'on'> };
   courier: {
     /** The attempt of a delivery that is waiting for a response, or null. */
@@ -47,10 +50,18 @@ export interface FullVerdict extends Verdict {
   action: 'resend' | 'faults' | null;
   /** The address to resend to; null for the original one. */
   to: string | null;
+  /** Whether the receiver rejected the IPN and did not show why. */
+  unexplained?: true;
 }
 
 /** The part of a verdict that the API returns. */
 export const verdictView = ({ tone, cause, fix }: FullVerdict): Verdict => ({ tone, cause, fix });
+
+/** The verdict as fields of a delivery that the API returns. */
+export const verdictFields = (verdict: FullVerdict): Pick<DeliveryView, 'verdict' | 'unexplained'> => ({
+  verdict: verdictView(verdict),
+  ...(verdict.unexplained && { unexplained: true }),
+});
 
 const makeVerdict = (
   tone: Verdict['tone'],
@@ -88,7 +99,12 @@ export function verdictOnDelivery(delivery: Delivery, parts: VerdictParts): Full
   const last = lastAttempt(delivery, parts);
   if (delivery.state === 'refused' || !last || (delivery.postponedBy && delivery.nextAttemptAt !== null))
     return notAttempted(delivery, last, parts);
-  const verdict = verdictOnAttempt(delivery, last, signerOf(delivery, parts), parts.dialect);
+  const verdict = withKnownCause(
+    verdictOnAttempt(delivery, last, signerOf(delivery, parts), parts.dialect),
+    delivery,
+    last,
+    parts,
+  );
   const isGenuine =
     verdictOnFault(delivery, last, parts.dialect) === undefined && !verdictOnForgery(delivery, parts);
   if (!isGenuine || verdict.tone !== 'bad') return verdict;
@@ -98,6 +114,48 @@ export function verdictOnDelivery(delivery: Delivery, parts: VerdictParts): Full
   // Known servers send no other status.
   if (delivery.status !== 'success') return resent;
   return { ...resent, cause: `${cause.replace(/[^.!?]$/, '$&.')} ${SENT_ONCE}` };
+}
+
+/**
+ * A cause that was proved once stays, as long as the receiver answers in the same way or not at all: by a diagnosis, or by
+ * a signature in an earlier response. A diagnosis without a cause says what it tried.
+ */
+function withKnownCause(
+  verdict: FullVerdict,
+  delivery: Delivery,
+  last: Attempt,
+  parts: VerdictParts,
+): FullVerdict {
+  if (verdict.tone !== 'bad' || verdict.signed || verdictOnForgery(delivery, parts)) return verdict;
+  const { diagnosis } = delivery;
+  const asked = diagnosis?.tried.findLast(({ name }) => name === 'genuine');
+  const isSilent = last.responseStatus === null;
+  if (diagnosis?.cause && (isSilent || asked?.status === last.responseStatus)) {
+    const { cause, fix, mistake } = diagnosis;
+    const isCode = mistake !== null && parts.dialect.isSignatureMistake(mistake);
+    const code = isCode ? parts.dialect.signatureCode(last.requestBody) : null;
+    const { unexplained: _, ...known } = verdict;
+    return { ...known, headline: cause, cause: since(diagnosis.summary, last), fix, code };
+  }
+  if (diagnosis && asked?.status === last.responseStatus && !isSilent) {
+    const { unexplained: _, ...known } = verdict;
+    return { ...known, cause: `${verdict.cause} ${diagnosis.summary}` };
+  }
+  if (!isSilent) return verdict;
+  const earlier = parts.store.state
+    .attemptsOf(delivery.id)
+    .slice(0, last.number - 1)
+    .findLast(({ responseStatus }) => responseStatus !== null);
+  if (!earlier) return verdict;
+  const before = verdictOnAttempt(delivery, earlier, signerOf(delivery, parts), parts.dialect);
+  return before.signed ? { ...before, cause: since(before.cause, last) } : verdict;
+}
+
+/** @param last the last attempt, which may have had no response */
+function since(cause: string, last: Attempt): string {
+  return last.responseStatus === null
+    ? `${cause} The last attempt had no response: ${errorOf(last)}.`
+    : cause;
 }
 
 /** What it means that an IPN was not accepted (observed: ipn-not-retried). */
@@ -163,7 +221,7 @@ function signatureIn(
   attempt: KnownAttempt,
   body: string,
   signer: Signer,
-  dialect: VerdictParts['dialect'],
+  dialect: VerdictDialect,
 ): ComputedSignature | undefined {
   const { secretKey } = signer;
   const known = searched.get(attempt);
@@ -183,7 +241,7 @@ export function verdictOnAttempt(
   delivery: KnownDelivery,
   attempt: KnownAttempt,
   signer: Signer | undefined,
-  dialect: VerdictParts['dialect'],
+  dialect: VerdictDialect,
 ): FullVerdict {
   const special =
     verdictOnFault(delivery, attempt, dialect) ?? verdictOnTampering(delivery, attempt, signer, dialect);
@@ -210,7 +268,7 @@ function verdictOnTampering(
   delivery: KnownDelivery,
   attempt: KnownAttempt,
   signer: Signer | undefined,
-  dialect: VerdictParts['dialect'],
+  dialect: VerdictDialect,
 ): FullVerdict | undefined {
   if (delivery.signedWith !== '' || !signer) return undefined;
   const verdict = dialect.verify(attempt.requestBody, { secretKey: signer.secretKey });
@@ -260,7 +318,7 @@ const readPart = (body: string | null): string =>
 export function verdictOnFault(
   delivery: KnownDelivery,
   attempt: KnownAttempt,
-  dialect: VerdictParts['dialect'],
+  dialect: VerdictDialect,
 ): FullVerdict | undefined {
   const { fault, failure, requestBody, responseStatus, responseHeaders, responseBody } = attempt;
   if (fault === null) return undefined;
@@ -293,7 +351,7 @@ function verdictOnForgedAnswer(
   what: string,
   verdict: Verification,
   attempt: KnownAttempt,
-  dialect: VerdictParts['dialect'],
+  dialect: VerdictDialect,
 ): FullVerdict {
   const { requestBody, responseStatus: status, responseHeaders: headers, responseBody } = attempt;
   const error = errorOf(attempt);
@@ -335,11 +393,7 @@ function verdictOnForgedAnswer(
   };
 }
 
-function verdictOnGenuine(
-  attempt: KnownAttempt,
-  signer: Signer,
-  dialect: VerdictParts['dialect'],
-): FullVerdict {
+function verdictOnGenuine(attempt: KnownAttempt, signer: Signer, dialect: VerdictDialect): FullVerdict {
   const verdict = verdictOnAnswer(attempt, signer, dialect);
   return attempt.requestBody.startsWith('{') && mayReadForms(attempt, verdict)
     ? rejectedJson(attempt, verdict)
@@ -375,11 +429,7 @@ function rejectedJson({ responseStatus: status }: KnownAttempt, verdict: FullVer
   };
 }
 
-function verdictOnAnswer(
-  attempt: KnownAttempt,
-  signer: Signer,
-  dialect: VerdictParts['dialect'],
-): FullVerdict {
+function verdictOnAnswer(attempt: KnownAttempt, signer: Signer, dialect: VerdictDialect): FullVerdict {
   const { responseStatus: status, responseHeaders: headers, responseBody } = attempt;
   const error = errorOf(attempt);
   const body = readPart(responseBody);
@@ -395,12 +445,15 @@ function verdictOnAnswer(
   if (error === null) {
     if (attempt.flaw && !isRejected) return malformedAnswer(status, attempt.flaw);
     return isRejected
-      ? makeVerdict(
-          'bad',
-          `Your receiver answered ${status}, but its body rejects the IPN${saying}.`,
-          REJECTED,
-          `Answered ${status}, but the body rejects the IPN.`,
-        )
+      ? {
+          ...makeVerdict(
+            'bad',
+            `Your receiver answered ${status}, but its body rejects the IPN${saying}.`,
+            rejected(attempt, dialect),
+            `Answered ${status}, but the body rejects the IPN.`,
+          ),
+          unexplained: true as const,
+        }
       : makeVerdict(
           'good',
           `Delivered: your receiver answered ${status} in ${duration(attempt.durationMs)}.`,
@@ -415,7 +468,11 @@ function verdictOnAnswer(
       : CHECKED.has(status)
         ? `Your receiver rejected the IPN (${status}).`
         : `Your receiver answered ${status}.`;
-  return { ...makeVerdict('bad', `${cause}.`, fixOf(attempt), headline), to: otherScheme(attempt) };
+  return {
+    ...makeVerdict('bad', `${cause}.`, fixOf(attempt, dialect), headline),
+    to: otherScheme(attempt),
+    ...(status !== null && CHECKED.has(status) && { unexplained: true as const }),
+  };
 }
 
 /** Begins with a capital letter, unless the text begins with a host name. */
@@ -437,7 +494,7 @@ function malformedAnswer(status: number | null, flaw: ResponseFlaw): FullVerdict
 function verdictOnSignature(
   { value, reason, signed }: ComputedSignature,
   { requestBody }: KnownAttempt,
-  dialect: VerdictParts['dialect'],
+  dialect: VerdictDialect,
 ): FullVerdict {
   const what = signed ? 'the wrong text' : 'the right text in the wrong way';
   const cause = `Your code signed ${what} (${value.slice(0, 8)}…): ${reason}.`;
@@ -463,6 +520,13 @@ function headlineOf(signed: ComputedSignature['signed']): string {
 const REJECTED =
   'The IPN is genuine. Check the secret key in your code, how it computes the signature, and how it looks up the order.';
 
+/** What to check if a receiver rejects a genuine IPN and does not show why. */
+function rejected({ requestBody }: KnownAttempt, dialect: VerdictDialect): string {
+  const { amount } = dialect.verify(requestBody, { secretKey: '' });
+  if (!amount || !/\.\d*0$/.test(amount)) return REJECTED;
+  return `${REJECTED} If ${amount.slice(0, -1)}1 passes and ${amount} does not, your code drops the 0.`;
+}
+
 const anotherKey = (signature: string) =>
   `The response shows an unknown signature (${signature.slice(0, 8)}…): check that your receiver uses this merchant's secret key.`;
 
@@ -475,13 +539,15 @@ function otherScheme({ failure, url }: KnownAttempt): string | null {
 /** Statuses of a receiver that rejects a genuine IPN because its own check is wrong. */
 const CHECKED: ReadonlySet<number> = new Set([400, 401, 403, 422]);
 
-function fixOf({ responseStatus: status, responseBody, requestBody, failure }: KnownAttempt): string {
+function fixOf(attempt: KnownAttempt, dialect: VerdictDialect): string {
+  const { responseStatus: status, responseBody, requestBody, failure } = attempt;
   if (status === null) return fixOfFailure(failure);
   if (CHECKED.has(status)) {
+    const fix = rejected(attempt, dialect);
     const other = readPart(responseBody)
       .match(/\b[0-9a-f]{64}\b/gi)
       ?.find((value) => !requestBody.includes(value));
-    return other === undefined ? REJECTED : `${REJECTED} ${anotherKey(other)}`;
+    return other === undefined ? fix : `${fix} ${anotherKey(other)}`;
   }
   return status < 500 ? FIXES.answered : 'Find the error in the log of your receiver.';
 }

@@ -6,8 +6,9 @@ import type { PaymentRequest } from '../contract/payment.ts';
 import type { Choices } from '../contract/profiles.ts';
 import type { CardAction, Mode } from '../contract/vocabulary.ts';
 import type { CardPage, IssueCardCommand } from '../domain/card.ts';
-import type { ChosenFields, ComposedIpn, Composition, IpnComposer } from '../domain/ipn.ts';
+import type { ChosenFields, ComposedIpn, Composition, IpnComposer, IpnRequest } from '../domain/ipn.ts';
 import type { InitiateCommand } from '../domain/payment.ts';
+import type { Language } from '../domain/receiver-answer.ts';
 import type { Card, Payment } from '../domain/state.ts';
 import type { PostedFields } from './body.ts';
 
@@ -60,6 +61,8 @@ export interface Dialect {
   ipn: IpnComposer;
   verify: IpnTools['verify'];
   signatureCode: IpnTools['signatureCode'];
+  isSignatureMistake: IpnTools['isSignatureMistake'];
+  diagnosis: DiagnosisTools;
   /** The messages for OpenAPI. */
   messages: Readonly<Record<MessageName, z.ZodMiniType>> & {
     /** Examples, by message and name. */
@@ -109,6 +112,7 @@ export interface MerchantDialect {
   sign: IpnTools['sign'];
   verify: IpnTools['verify'];
   signatureCode: IpnTools['signatureCode'];
+  isSignatureMistake: IpnTools['isSignatureMistake'];
   /** Loaded on demand. */
   ipn(): Promise<IpnTools>;
 }
@@ -161,10 +165,37 @@ export interface IpnTools {
    * @param body the body of the IPN, which may be JSON; default: a form
    */
   signatureCode(body?: string): Code;
+  /** Whether this is the name of a mistake in a signature. */
+  isSignatureMistake(name: string): boolean;
   /** The names of IPN fields in a form. */
   names: Readonly<Record<IpnFieldName, string>>;
   /** Another amount and identifier with the same signature; null if there is none. */
   splice(amount: string, identifier: string): { amount: string; identifier: string } | null;
+}
+
+/** Requests that show why a receiver does not accept an IPN. */
+export interface DiagnosisTools {
+  /**
+   * The requests that show the mistake of a receiver: IPNs signed as code with a common mistake signs them, the
+   * likeliest mistake first; the right one in other forms; and with the identifier as a shop may have stored it.
+   */
+  variants(body: string, keys: VerifyKeys): Record<'signatures' | 'shapes' | 'lookups', IpnVariant[]>;
+  /** The IPN of an order that no shop has: with the right signature, and with a random one. */
+  aboutUnknownOrder(
+    body: string,
+    secretKey: string,
+  ): { identifier: string } & Record<'signed' | 'unsigned', IpnRequest>;
+  withRandomSignature(body: string): IpnRequest;
+}
+
+/** The same IPN as a receiver with one mistake expects it. */
+export interface IpnVariant {
+  /** The name of the mistake, or of the form of the request. */
+  name: string;
+  /** What the receiver does wrong if it accepts the request, in whole sentences. */
+  cause: string;
+  fix: string;
+  request: IpnRequest;
 }
 
 type IpnFieldName =
@@ -178,7 +209,7 @@ type IpnFieldName =
   | 'currency';
 
 /** The same code in each language. */
-export type Code = Readonly<Record<'PHP' | 'Node' | 'Python', string>>;
+export type Code = Readonly<Record<Language, string>>;
 
 type Keys = Pick<Merchant, 'secretKey' | 'publicKey'>;
 

@@ -3,7 +3,6 @@ import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { writeReports } from '../../src/cli/write-file.ts';
-import type { AuditReport } from '../../src/contract/audit-report.ts';
 import { shellWord } from '../../src/contract/curl.ts';
 import { isAlive } from '../../src/store/process-identity.ts';
 import { startAnswering } from '../helpers/answering.ts';
@@ -16,20 +15,6 @@ import { hangingCommand } from '../helpers/shells.ts';
 const CONTROL = ['--only', 'control'];
 
 describe('a problem during an audit', () => {
-  it.each([
-    ['--order-cmd', 'echo broken >&2; exit 7', /exited with code 7: broken/],
-    ['--order-cmd', 'true', /initiated no payment within 1 s/],
-    ['--probe-cmd', "sh -c 'sleep 1000' {identifier}", /did not finish within 1 s/],
-  ])('is reported: %s "%s"', async (flag, command, why) => {
-    const { audit, byUrl } = await startAudited();
-    const others = flag === '--order-cmd' ? byUrl.slice(2) : byUrl.slice(0, 2);
-    const args = [...CONTROL, '--timeout', '1s', '--json'];
-    const { code, stdout, stderr } = await audit(args, [...others, flag, command]);
-    const { cases } = JSON.parse(stdout) as AuditReport;
-    expect([code, stderr]).toEqual([2, expect.stringContaining('gateway-sim: nothing is proven: ')]);
-    expect(cases).toMatchObject([{ verdict: 'unproven', why: expect.stringMatching(why) }]);
-  });
-
   it('is reported: an interruption, after which no payment is pending', async () => {
     const { shop, options, byUrl, paidWhen } = await startAudited();
     const audit = launch(['audit', shop.ipnUrl, ...byUrl, ...paidWhen], options);

@@ -167,9 +167,10 @@ describe('an audit that proves nothing', () => {
   };
 
   it.each([
-    ['order command `exit 7` exited with code 7', '--order-cmd', 'exit 7'],
+    ['exited with code 7: broken', '--order-cmd', 'echo broken >&2; exit 7'],
     ['initiated no payment within 1 s', '--order-cmd', 'true'],
     ['probe command `exit 7 # {identifier}` exited with code 7', '--probe-cmd', 'exit 7 # {identifier}'],
+    ['did not finish within 1 s', '--probe-cmd', "sh -c 'sleep 1000' {identifier}"],
     ['probe reports the order as paid before anything was sent', '--paid-when', '/./'],
   ])('exits 2, and its first line says: %s', async (why, flag, value) => {
     const { shop, options, byUrl, paidWhen } = await startAudited();

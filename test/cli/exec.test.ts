@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { createHmac } from 'node:crypto';
 import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -48,6 +49,46 @@ describe('exec', () => {
       read: 'hello',
       keys: ['pub_sim_example_not_a_real_key', 'sec_sim_example_not_a_real_key'],
     });
+  });
+
+  /** A command that initiates and approves orders, with a shop of its own that rejects their IPNs unless it gets an address. */
+  const paying = (amounts: readonly string[], ipnUrl = '') =>
+    node(`
+      const { GATEWAY_SIM_URL: url, GATEWAY_SIM_INITIATE_URL: initiate, GATEWAY_SIM_PUBLIC_KEY: key } = process.env;
+      const shop = require('http').createServer((_, answer) => answer.writeHead(400).end()).listen(0, async () => {
+        const ipn_url = ${JSON.stringify(ipnUrl)} || 'http://127.0.0.1:' + shop.address().port;
+        const order = { ...${JSON.stringify(ORDER)}, ipn_url, public_key: key };
+        for (const [index, amount] of ${JSON.stringify(amounts)}.entries()) {
+          const body = new URLSearchParams({ ...order, amount, identifier: 'order-' + index });
+          await fetch(initiate, { method: 'POST', body });
+          await fetch(url + '/_sim/payments/order-' + index + '/settle', {
+            method: 'POST', headers: { 'Content-Type': 'application/json' }, body: '{"outcome":"approve"}',
+          });
+        }
+        shop.close();
+        shop.closeAllConnections();
+      });`);
+
+  it('asks receivers why they rejected IPNs, and prints equal verdicts once', async () => {
+    const receiver = await startReceiver(({ body }) => {
+      const form = new URLSearchParams(body);
+      const text = Number(form.get('data[amount]')) + (form.get('identifier') ?? '');
+      const expected = createHmac('sha256', 'sec_sim_example_not_a_real_key').update(text).digest('hex');
+      return form.get('signature') === expected.toUpperCase() ? {} : { status: 400 };
+    });
+    const cwd = await temporaryFolder();
+    const { stderr } = await run(['exec', ...paying(['49.90', '49.90', '7.50'], receiver.url)], { cwd });
+    const verdicts = [...stderr.matchAll(/^gateway-sim: an IPN was not accepted: (Your code signs \S+)/gm)];
+    expect(verdicts.map(([, said]) => said)).toEqual(['Your code signs 49.9.', 'Your code signs 7.5.']);
+    expect(stderr).toContain('  Fix: Sign the text of data.amount');
+    const quiet = await run(['exec', '--quiet', ...paying(['49.90'], receiver.url)], { cwd });
+    expect(quiet.stderr).toBe('');
+  });
+
+  it('names assertDelivered if the receiver is gone', async () => {
+    const { stderr } = await run(['exec', ...paying(['49.90', '7.50'])], { cwd: await temporaryFolder() });
+    expect(stderr.match(/an IPN was not accepted: Your receiver answered 400/g)).toHaveLength(2);
+    expect(stderr).toContain('In the test, sim.ipns.assertDelivered(ref) finds the cause.');
   });
 
   /** The variables that the command gets. */

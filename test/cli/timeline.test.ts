@@ -187,7 +187,9 @@ it('a line of the log has the time of the event, not of the start of the attempt
   };
   const [line] = eventLines(event, { colour: new Chalk({ level: 0 }), style: PLAIN });
   const time = new Date(at).toTimeString().slice(0, 8);
-  expect(line).toBe(`${time}  <--  IPN POST http://127.0.0.1:3000/ipn  200  12.5 ms  order-1  attempt 1`);
+  expect(line).toBe(
+    `${time}  <--  IPN POST http://127.0.0.1:3000/ipn  200 not accepted  12.5 ms  order-1  attempt 1`,
+  );
 });
 
 describe('gateway-sim payments show', () => {

@@ -109,7 +109,34 @@ const PUBLIC = [
   'http://[2002:7f00:1::]/',
 ];
 
+/** The first and last address of each local network. */
+const NETWORKS = [
+  [0x0a000000, 0x0affffff],
+  [0x7f000000, 0x7fffffff],
+  [0xac100000, 0xac1fffff],
+  [0xc0a80000, 0xc0a8ffff],
+] as const;
+
+/** Ways to write an IPv4 address in a URL. */
+const SPELLINGS = [
+  (address: number) => String(address),
+  (address: number) => `0x${address.toString(16)}`,
+  (address: number) => `0${address.toString(8)}`,
+  (address: number) => `[::ffff:${(address >>> 16).toString(16)}:${(address & 0xffff).toString(16)}]`,
+];
+
 describe('an IP address', () => {
+  it('is allowed only in the local networks, however it is written', () => {
+    const edges = NETWORKS.flatMap(([first, last]) => [first - 1, first, last, last + 1]);
+    const anyAddress = fc.oneof(fc.constantFrom(...edges), fc.nat({ max: 0xffffffff }));
+    fc.assert(
+      fc.property(anyAddress, fc.constantFrom(...SPELLINGS), (address, spell) => {
+        const isLocal = NETWORKS.some(([first, last]) => first <= address && address <= last);
+        expect(guard().unreachable(`http://${spell(address)}/`) === null).toBe(isLocal);
+      }),
+    );
+  });
+
   it.each(LOCAL)('%s is allowed', (url) => {
     expect(() => guard().check(new URL(url))).not.toThrow();
     expect(guard().unreachable(url)).toBeNull();

@@ -4,7 +4,7 @@ import { describeFailure, errorOf } from '../../src/contract/describe-delivery.t
 import { Egress } from '../../src/delivery/egress.ts';
 import { Poster, type PostRequest } from '../../src/delivery/poster.ts';
 import { failureOf, failureOfStatus } from '../../src/delivery/sender.ts';
-import { listen } from '../helpers/answering.ts';
+import { BROKEN, listen, startAnswering } from '../helpers/answering.ts';
 import { type Answer, startReceiver } from '../helpers/receiver.ts';
 
 /** A poster whose reports also describe the error. */
@@ -99,6 +99,12 @@ describe('a post', () => {
     expect(report.responseBody).toBe('x'.repeat(kept));
   });
 
+  it('does not decode a response', async () => {
+    const url = await startAnswering((_, response) => BROKEN.encodes(response));
+    const { responseBody } = await poster().post(request(url));
+    expect(responseBody).not.toContain('paid');
+  });
+
   it('uses a connection of its own, as curl does, so that one attempt is one POST', async () => {
     const receiver = await startReceiver((_, number) => (number === 2 ? 'drop' : {}));
     const sender = poster();
@@ -178,6 +184,22 @@ describe('the report of a post without a response describes the error', () => {
       error: `no complete response from 127.0.0.1:${receiver.port} within 60 s`,
     });
     await arrived.closed;
+  });
+
+  it.each([
+    ['half a status line', 'HTTP/1.', ''],
+    ['headers', 'HTTP/1.1 200 OK\r\n', 'X: y\r\n'],
+    ['a body', 'HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n', 'x'],
+    ['an endless body', 'HTTP/1.1 200 OK\r\n\r\n', 'x'.repeat(100_000)],
+    ['interim responses', '', 'HTTP/1.1 100 Continue\r\n\r\n'],
+  ])('when %s arrives until the time is over', async (_, begun, drop) => {
+    const url = await rawReceiver(begun, (socket) => {
+      const drops = setInterval(() => socket.write(drop), 20);
+      socket.on('close', () => clearInterval(drops));
+    });
+    const { error, responseStatus } = await poster().post(request(url, { timeoutMs: 200 }));
+    const expected = `no complete response from ${new URL(url).host} within 0.2 s`;
+    expect([responseStatus, error]).toEqual([null, expected]);
   });
 
   it('when the receiver drops the connection', async () => {

@@ -148,6 +148,23 @@ test('receive-and-verify.md shows an actual IPN', async () => {
   expect(documented).toContain(`signature=${SIGNATURE}\n`);
 });
 
+test('ipns-by-hand.md shows the actual output for an IPN that is rejected', async () => {
+  const receiver = await startReceiver(({ body }) => {
+    const form = new URLSearchParams(body);
+    const text = `${Number(form.get('data[amount]'))}${form.get('identifier')}`;
+    const expected = createHmac('sha256', SECRET_KEY).update(text).digest('hex');
+    const headers = { 'X-Powered-By': 'PHP/8.3.1' };
+    return { headers, status: expected.toUpperCase() === form.get('signature') ? 200 : 400 };
+  });
+  const { cwd, initiate } = await startHere({ secretKey: SECRET_KEY });
+  await initiate({ ...ORDER, ipn_url: receiver.url });
+  await run(['pay', '--approve'], { cwd });
+  const { command, output } = consoleAt('ipns-by-hand.md: Why your receiver rejects an IPN');
+  const args = command.trim().replace('npx gateway-sim ', '').split(' ');
+  const { stdout } = await run(args, { cwd });
+  expect(stdout.replace(/In PHP: .*\n/, 'In PHP: …\n')).toContain(output);
+});
+
 test('ipns-by-hand.md shows the actual output for a wrong signature', async () => {
   const shell = await openShell();
   const { command, output } = consoleAt('ipns-by-hand.md: Why a signature does not match');

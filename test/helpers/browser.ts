@@ -1,8 +1,6 @@
-import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core';
 import { expect, inject, onTestFinished } from 'vitest';
-import { animatedPng, type Frame } from './animation.ts';
 import { launchOptions } from './chromium.ts';
 import { temporaryFolder } from './folder.ts';
 
@@ -40,24 +38,6 @@ export async function picture(
   if (!process.env['PICTURES']) return;
   const path = `${PICTURES}/${name}.png`;
   await ('goto' in of ? of.screenshot({ path, fullPage: what === 'whole' }) : of.screenshot({ path }));
-}
-
-/**
- * Starts an animation of a page if PICTURES=1 is set.
- *
- * @returns `frame` adds the visible part of the page for some seconds; `save` writes the file
- */
-export function animation(page: Page, name: string) {
-  const isAsked = Boolean(process.env['PICTURES']);
-  const frames: Frame[] = [];
-  return {
-    frame: async (seconds = 3): Promise<void> => {
-      if (isAsked) frames.push({ png: await page.screenshot(), seconds });
-    },
-    save: async (): Promise<void> => {
-      if (isAsked) await writeFile(`${PICTURES}/${name}.png`, animatedPng(frames));
-    },
-  };
 }
 
 /** Resizes the window of a page, and waits until the page has the new size. */

@@ -52,18 +52,15 @@ function tightened(value: unknown): unknown {
 const pointer = (...parts: string[]) =>
   `doc#/${parts.map((part) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/')}`;
 
-/** Calls a running emulator and checks its responses against its own document. */
+/** Calls emulators, and checks their responses against the document of one of them. */
 export class Contract {
-  readonly #url: string;
   readonly #document: Document;
   readonly #ajv: Ajv2020.default;
   readonly #compiled = new Map<string, ValidateFunction>();
   /** Every operation and status that occurred, such as `GET /_sim/payments 200`. */
-  readonly seen: Set<string>;
+  readonly seen = new Set<string>();
 
-  constructor(url: string, document: Document, seen = new Set<string>()) {
-    this.#url = url;
-    this.seen = seen;
+  constructor(document: Document) {
     this.#document = document;
     this.#ajv = new Ajv2020.default({ strict: false, validateSchema: false, allErrors: true });
     addFormats.default(this.#ajv);
@@ -82,9 +79,9 @@ export class Contract {
   }
 
   /** Makes a call, checks the response's status, headers and body, and returns the body. */
-  async call<Body>(operation: string, { status = 200, ...call }: Call = {}): Promise<Body> {
+  async call<Body>(url: string, operation: string, { status = 200, ...call }: Call = {}): Promise<Body> {
     const [method = '', path = ''] = operation.split(' ');
-    const answer = await this.#fetch(method, path, call);
+    const answer = await this.#fetch(url, method, path, call);
     const text = await answer.text();
     expect(`${operation} ${answer.status}`, text).toBe(`${operation} ${status}`);
     expect(answer.headers.get('X-Gateway-Sim')).toBe('1');
@@ -127,12 +124,12 @@ export class Contract {
     return place.reduce((here, part) => here[part] as Schema, this.#document as unknown as Schema);
   }
 
-  #fetch(method: string, path: string, call: Omit<Call, 'status'>): Promise<Response> {
+  #fetch(url: string, method: string, path: string, call: Omit<Call, 'status'>): Promise<Response> {
     const { params = {}, query = {}, json, form, headers = {} } = call;
     const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
     const search = new URLSearchParams(query).toString();
     const body = json ? JSON.stringify(json) : form ? new URLSearchParams(form) : undefined;
-    return fetch(this.#url + filled + (search && `?${search}`), {
+    return fetch(url + filled + (search && `?${search}`), {
       method,
       redirect: 'manual',
       headers: { ...(json && { 'Content-Type': 'application/json' }), ...headers },

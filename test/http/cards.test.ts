@@ -132,6 +132,16 @@ describe('moving money on a card', () => {
     expect((await call('GET', `/api/cards/${card['id']}`)).body.data).toEqual({ ...card, transactions: [] });
   });
 
+  it('never exceeds the balance, even with simultaneous charges', async () => {
+    const { sim, create, move } = await cardsOf();
+    const { id } = await create({ amount: '50' });
+    const charges = Array.from({ length: 12 }, () => move(id, { type: 'charge', amount: '7.00' }));
+    const statuses = (await Promise.all(charges)).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 201)).toHaveLength(7);
+    const card = await sim.control<{ transactions: unknown[] }>(`/cards/${id}`);
+    expect(card).toMatchObject({ availableBalance: '0.50', transactions: { length: 7 } });
+  });
+
   it('rejects an unknown card without logging a declined charge', async () => {
     const { sim, move } = await cardsOf();
     expect((await move('nope', { type: 'charge', amount: '1' })).status).toBe(404);

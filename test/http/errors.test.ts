@@ -1,10 +1,15 @@
 import { describe, expect, it } from 'vitest';
+import { bother } from '../helpers/hostile-clients.ts';
 import { rawExchange } from '../helpers/raw.ts';
 import { fields } from '../helpers/records.ts';
 import { brokenApp, startSim } from '../helpers/sim.ts';
 
 const HOST = 'Host: 127.0.0.1\r\n';
 const CLOSE = 'Connection: close\r\n';
+const POST = `POST /payment/initiate HTTP/1.1\r\n${HOST}`;
+const CHUNKED = 'Transfer-Encoding: chunked\r\n\r\n';
+/** A request in the body of another one, which must get no response. */
+const SMUGGLED = `GET /_sim/livez HTTP/1.1\r\n${HOST}${CLOSE}\r\n`;
 
 /** Malformed requests, and their expected statuses. */
 const MALFORMED: [what: string, request: string | Buffer, statuses: number[]][] = [
@@ -25,11 +30,11 @@ const MALFORMED: [what: string, request: string | Buffer, statuses: number[]][] 
   ],
   ['an absolute target', `GET http://evil.test/_sim/status HTTP/1.1\r\n${HOST}${CLOSE}\r\n`, [400, 403]],
   ['a double slash', `GET //evil.test/_sim HTTP/1.1\r\n${HOST}${CLOSE}\r\n`, [404]],
-  [
-    'both kinds of length',
-    `POST /payment/initiate HTTP/1.1\r\n${HOST}Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
-    [400],
-  ],
+  ['both kinds of length', `${POST}Content-Length: 3\r\n${CHUNKED}0\r\n\r\n${SMUGGLED}`, [400]],
+  ['two lengths', `${POST}Content-Length: 4\r\nContent-Length: 5\r\n\r\na=bc${SMUGGLED}`, [400]],
+  ['a negative length', `${POST}Content-Length: -1\r\n\r\n${SMUGGLED}`, [400]],
+  ['a chunk without a size', `${POST}${CHUNKED}zz\r\nhello\r\n${SMUGGLED}`, [400]],
+  ['a chunk that is longer than its size', `${POST}${CHUNKED}1\r\nhello\r\n0\r\n\r\n${SMUGGLED}`, [400]],
   [
     'an upgrade to WebSocket',
     `GET / HTTP/1.1\r\n${HOST}Connection: Upgrade, close\r\nUpgrade: websocket\r\n\r\n`,
@@ -42,10 +47,17 @@ describe('malformed HTTP', () => {
     const { server } = await startSim();
     const answer = await rawExchange(server.port, request);
     expect(answer).toMatchObject({ headers: { 'x-gateway-sim': '1' } });
+    expect(answer.text.match(/^HTTP\//gm)).toHaveLength(1);
     expect(statuses).toContain(answer.status);
     const isPage = answer.headers['content-type']?.startsWith('text/html');
     if (answer.status >= 400 && !isPage) expect(JSON.parse(answer.body)).toMatchObject({ error: 'true' });
     expect((await fetch(`${server.url}/_sim/livez`)).status).toBe(200);
+  });
+
+  it('of clients that disconnect early disturbs nobody else', async () => {
+    const { url } = await startSim();
+    await bother(url);
+    expect((await fetch(`${url}/_sim/livez`)).status).toBe(200);
   });
 });
 

@@ -135,7 +135,7 @@ describe('the OpenAPI document', () => {
 describe('the examples of the document', () => {
   let contract: Contract;
   beforeAll(() => {
-    contract = new Contract('', document);
+    contract = new Contract(document);
   });
 
   const examples = operations.flatMap(({ method, path, operation }) => {

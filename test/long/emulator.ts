@@ -8,9 +8,7 @@ import type { Budget } from './trial.ts';
 /** An emulator in its own process, so that a fault can end it and its memory can be read. */
 export interface Emulator extends ReadyEvent {
   running: Running;
-  /** Sends a request; with a body, it is a POST. */
-  ask: <Body>(path: string, body?: object, method?: string) => Promise<{ status: number; body: Body }>;
-  /** Sends a request to the control API and returns the body of the response. */
+  /** Sends a request to the control API, a POST if it has a body, and returns the body of the response. */
   control: <Body>(path: string, body?: object, method?: string) => Promise<Body>;
   /** Resident memory in MiB; 0 if the system does not report it. */
   memory: () => Promise<number>;
@@ -36,25 +34,18 @@ export async function startEmulator(
     cwd,
   });
   const { url, controlToken, pid } = ready;
-  const ask = async <Body>(path: string, body?: object, method = body ? 'POST' : 'GET') => {
-    const response = await fetch(url + path, {
-      method,
-      redirect: 'manual',
-      headers: {
-        'Content-Type': 'application/json',
-        ...(controlToken !== null && { Authorization: `Bearer ${controlToken}` }),
-      },
-      ...(body && { body: JSON.stringify(body) }),
-    });
-    const text = await response.text();
-    return { status: response.status, body: JSON.parse(text.startsWith('{') ? text : '{}') as Body };
-  };
   return {
     ...ready,
     running,
-    ask,
-    control: async <Body>(path: string, body?: object, method?: string) =>
-      (await ask<Body>(`/_sim${path}`, body, method)).body,
+    control: async <Body>(path: string, body?: object, method = body ? 'POST' : 'GET') => {
+      const headers = {
+        'Content-Type': 'application/json',
+        ...(controlToken !== null && { Authorization: `Bearer ${controlToken}` }),
+      };
+      const sent = { method, headers, ...(body && { body: JSON.stringify(body) }) };
+      const text = await (await fetch(`${url}/_sim${path}`, sent)).text();
+      return JSON.parse(text.startsWith('{') ? text : '{}') as Body;
+    },
     memory: async () => {
       const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
       return Number(/VmRSS:\s*(\d+) kB/.exec(status)?.[1] ?? 0) / 1024;

@@ -1,6 +1,6 @@
 import type { Document, Operation, Schema } from '../helpers/contract.ts';
+import type { TrialRequest } from './client.ts';
 import { type Below, pick, ValueMaker } from './hostile-values.ts';
-import { requestBytes } from './pipeline.ts';
 
 /** Keys and ids that exist in the emulator. */
 export interface Known {
@@ -10,10 +10,9 @@ export interface Known {
   ids: Readonly<Record<'payments' | 'ipns' | 'cards' | 'merchants' | 'wallets', readonly string[]>>;
 }
 
-export interface FuzzedRequest {
+export interface FuzzedRequest extends TrialRequest {
   /** For example `POST /_sim/payments/{ref}/settle`. */
   operation: string;
-  bytes: Buffer;
 }
 
 const FORM = 'application/x-www-form-urlencoded';
@@ -53,28 +52,26 @@ export class RequestMaker {
   next(): FuzzedRequest {
     const [operation, described] = pick(this.#operations, this.#below);
     const [method = '', path = ''] = operation.split(' ');
-    const headers = ['Host: 127.0.0.1', ...this.#headers(operation)];
+    const headers = this.#headers(operation);
     const filled = path.replace(/\{\w+\}/g, () => encodeURIComponent(wellFormed(this.#id(path))));
     const target = filled + this.#query(described, path);
     const [type, body] = described.requestBody ? this.#body(described.requestBody.content, path) : ['', ''];
-    if (type) headers.push(`Content-Type: ${type}`);
-    if (method !== 'GET') headers.push(`Content-Length: ${Buffer.byteLength(body)}`);
-    return { operation, bytes: requestBytes(method, target, headers, body) };
+    if (type) headers['Content-Type'] = type;
+    if (method !== 'GET') headers['Content-Length'] = String(Buffer.byteLength(body));
+    return { operation, method, target, headers, body };
   }
 
-  #headers(operation: string): string[] {
+  #headers(operation: string): Record<string, string> {
     const below = this.#below;
-    const headers: string[] = [];
+    const headers: Record<string, string> = { Host: '127.0.0.1' };
     // Without this header it would stop the emulator. A page from another origin must not be able to do that.
-    if (operation.endsWith('/_sim/shutdown')) headers.push('Origin: http://evil.test');
+    if (operation.endsWith('/_sim/shutdown')) headers['Origin'] = 'http://evil.test';
     const key = below(8) ? this.known.secretKey : 'wrong';
-    if (operation.includes(' /api/')) headers.push(`Authorization: Bearer ${key}`);
-    if (!below(10))
-      headers.push(`Accept-Language: ${pick(['fr', 'fr;q=x', ',,,', '*', 'a'.repeat(300)], below)}`);
-    if (!below(20)) headers.push(`Cookie: gateway_sim_token=${pick(['%zz', 'a', '"', '=;=', ''], below)}`);
-    if (!below(20)) headers.push(`Accept: ${pick(['text/html', 'application/json', '*/*;q=0', 'x'], below)}`);
-    if (operation.endsWith('/events'))
-      headers.push(`Last-Event-ID: ${pick(['0', '-1', 'x', '1e9', ''], below)}`);
+    if (operation.includes(' /api/')) headers['Authorization'] = `Bearer ${key}`;
+    if (!below(10)) headers['Accept-Language'] = pick(['fr', 'fr;q=x', ',,,', '*', 'a'.repeat(300)], below);
+    if (!below(20)) headers['Cookie'] = `gateway_sim_token=${pick(['%zz', 'a', '"', '=;=', ''], below)}`;
+    if (!below(20)) headers['Accept'] = pick(['text/html', 'application/json', '*/*;q=0', 'x'], below);
+    if (operation.endsWith('/events')) headers['Last-Event-ID'] = pick(['0', '-1', 'x', '1e9', ''], below);
     return headers;
   }
 

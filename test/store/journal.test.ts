@@ -441,14 +441,6 @@ describe('a journal', () => {
     await store.close();
     expect(await reopened(folder)).toEqual({ ids: ['a', 'b'], notices: [] });
   });
-
-  it('in format 1 is migrated, and its changes move to db.json', async () => {
-    const folder = await copyOfFiles(VERSION_1);
-    const store = await openStore(folder);
-    expect(await changesIn(folder)).toBe(0);
-    expect(JSON.parse(await readFile(dbOf(folder), 'utf8'))).toMatchObject(store.snapshot());
-    expect(await readFile(journalOf(folder), 'utf8')).toMatch(/^\{"journal":\d,/);
-  });
 });
 
 describe('a db.json that is missing', () => {

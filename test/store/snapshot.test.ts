@@ -72,3 +72,15 @@ describe('a snapshot', () => {
     );
   });
 });
+
+it.each([
+  ['a record that is not valid', { wallets: [{ id: 'x' }] }, 'damaged: wallets.0'],
+  ['a list without records', { wallets: 'none' }, 'damaged: wallets'],
+  ['an unknown key', { rezet: true }, 'unknown key "rezet": did you mean reset?'],
+  ['a reset that is not true', { reset: 1 }, 'damaged: reset is not true'],
+  ['a list to remove', { removed: ['a'] }, 'removed'],
+  ['an unknown collection to remove', { removed: { paymentz: ['a'] } }, 'paymentz'],
+  ['an invalid id to remove', { removed: { payments: [1] } }, 'removed'],
+])('a change with %s is rejected, and the error names it', (_, change, problem) => {
+  expect(() => parseChange(change, 'line 2')).toThrow(problem);
+});

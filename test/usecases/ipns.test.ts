@@ -19,7 +19,9 @@ it('a resend fails if no attempt is made in time, and stays due', async () => {
   const poster = new Poster(new Egress([], () => undefined), {});
   // A courier that was not started makes no attempts, as when all its lanes are busy.
   const courier = new Courier({ ...parts, clock: new Clock(), poster, faults, onWaiting: () => {} });
-  const resent = expect(ipnUseCases({ ...parts, courier }).resend(delivery.id)).rejects.toMatchObject({
+  const resent = expect(
+    ipnUseCases({ ...parts, courier, orderProbe: async () => undefined }).resend(delivery.id),
+  ).rejects.toMatchObject({
     code: 'timed_out',
     message: `IPN ${delivery.id} was not attempted within 13 s`,
   });

@@ -4,13 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { requireTamperings, TAMPERINGS } from '../../src/contract/tampering.ts';
 import type { Verification as Verdict } from '../../src/wire/dialect.ts';
 import { invent } from '../../src/wire/documented/ipn.ts';
-import {
-  fingerprint,
-  MISTAKE_FIXES,
-  type SignatureMistake,
-  sign,
-  verify,
-} from '../../src/wire/documented/signature.ts';
+import { MISTAKE_FIXES, type SignatureMistake } from '../../src/wire/documented/mistakes.ts';
+import { fingerprint, sign, verify } from '../../src/wire/documented/signature.ts';
 import { character } from '../helpers/characters.ts';
 import { NOW, PUBLIC_KEY, SECRET_KEY } from '../helpers/records.ts';
 

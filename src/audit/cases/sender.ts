@@ -1,3 +1,4 @@
+import { DEFAULT_KEYS, EXAMPLE_KEYS } from '../../contract/defaults.ts';
 import {
   type AuditCase,
   type Cases,
@@ -14,12 +15,6 @@ import type { MistakeName } from '../mistakes.ts';
 /** Forgeries must neither pay the order nor change it. */
 const forged = (forge: Forge) => rejects(forge, undefined, true);
 
-/** Keys from documentation and examples. */
-const EXAMPLE_KEYS = [
-  ...['secret', 'SECRET_KEY', 'YOUR_SECRET_KEY', 'your_secret_key', 'your-secret-key', 'YOUR_SECRET_API_KEY'],
-  ...['secret_key', 'test', 'changeme', 'sk_test', '123456'],
-];
-const DEFAULT_KEY = 'sec_sim_example_not_a_real_key';
 const OTHER_KEY = 'not-the-secret-key';
 
 /** Signs with a key that is not the merchant's. */
@@ -165,7 +160,7 @@ export const SENDER: readonly AuditCase[] = [
     },
     'secret-of-emulator': {
       about: 'An IPN signed with the default key of the emulator.',
-      run: forged(signedWith(DEFAULT_KEY)),
+      run: forged(signedWith(DEFAULT_KEYS.secretKey)),
     },
   }),
   ...ofSender({ class: 'I', mistake: 'headers-trusted' })({

@@ -112,6 +112,7 @@ export const exec = defineCommand({
       if (shopUrl !== undefined) await waitForAnswer(shopUrl, waitLimit, io);
       return await runCommand(words, environment, { io, output });
     } finally {
+      if (!output.quiet) for (const line of await rejectedIpns(server)) output.notice(line);
       await finishArtifacts?.();
       await Promise.all([server.stop(), client?.remove()]);
     }
@@ -184,6 +185,42 @@ function rejectionText(event: SimEvent): string | undefined {
   if (event.type !== 'request' || !isRefusedInitiate(event.request)) return undefined;
   const { method, target, notes } = event.request;
   return [`gateway-sim: ${method} ${target} was rejected`, ...notes].join('\n  ');
+}
+
+/** Maximum number of verdicts that `exec` prints at its end. */
+const MAX_VERDICTS = 5;
+
+/**
+ * The verdicts of the genuine IPNs that were not accepted, equal ones once, in at most three lines each. Asks receivers
+ * that still answer for the cause. IPNs of audits are left out.
+ */
+async function rejectedIpns({ parts: { ipns, payments } }: RunningServer): Promise<string[]> {
+  const lines = new Set<string>();
+  const failed = [...ipns.all.values()].filter((delivery) => {
+    const payment = delivery.paymentId === null ? undefined : payments.all.get(delivery.paymentId);
+    const isOfTests = delivery.signedWith !== '' && payment !== undefined && payment.settledBy !== 'audit';
+    return isOfTests && ipns.verdict(delivery).tone === 'bad';
+  });
+  for (const delivery of failed) {
+    if (lines.size === MAX_VERDICTS) break;
+    const known = ipns.verdict(delivery);
+    let isGone = false;
+    if (known.unexplained) {
+      const asked = await ipns
+        .diagnose(delivery.id, { automatic: true }, new AbortController().signal)
+        .catch(() => undefined);
+      isGone = asked?.tried[0]?.status === null;
+    }
+    const after = ipns.verdict(ipns.require(delivery.id));
+    // A gateway sends an IPN once: one that is accepted the second time is lost.
+    const { cause, fix } = after.tone === 'bad' ? after : known;
+    const advice = isGone
+      ? 'The receiver is gone by now. In the test, sim.ipns.assertDelivered(ref) finds the cause.'
+      : undefined;
+    const text = [`gateway-sim: an IPN was not accepted: ${cause}`, fix && `Fix: ${fix}`, advice];
+    lines.add(text.filter(Boolean).join('\n  '));
+  }
+  return [...lines];
 }
 
 /** The names of artifacts. */

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { lstat, readFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
+import { DEFAULT_KEYS } from '../../contract/defaults.ts';
 import { command, hint, usage } from '../../contract/error.ts';
 import { SENT_ON_REQUEST } from '../../contract/vocabulary.ts';
 import { type OptionName, type OptionSpec, START_OPTIONS } from '../../options/table.ts';
@@ -17,8 +18,7 @@ const EXAMPLES: Readonly<Partial<Record<string, unknown>>> = {
   fixtures: FIXTURES_FILE,
   keep: 1_000,
   publicUrl: 'https://pay.example.test',
-  publicKey: 'pub_sim_example_not_a_real_key',
-  secretKey: 'sec_sim_example_not_a_real_key',
+  ...DEFAULT_KEYS,
   tlsCert: 'localhost.pem',
   tlsKey: 'localhost-key.pem',
   hostAlias: ['pay.example.com'],

@@ -85,9 +85,11 @@ const show = defineCommand({
       const curl = curlCommand(delivery);
       return { json: { delivery: id, curl }, text: curl };
     }
+    const { diagnosis, attempts } = delivery;
+    const asked = diagnosis ? [`Diagnosis at ${moment(diagnosis.at)} UTC: ${diagnosis.summary}`] : [];
     return {
       json: delivery,
-      text: [deliveryText(delivery), ...delivery.attempts.map(attemptText)].join('\n\n'),
+      text: [deliveryText(delivery), ...asked, ...attempts.map(attemptText)].join('\n\n'),
     };
   },
 });
@@ -107,6 +109,43 @@ const resend = defineCommand({
     return { json: delivery, ...fired([delivery], options) };
   },
 });
+
+const diagnoseIpn = defineCommand({
+  args: ['[ref]'],
+  summary: 'find out why your receiver does not accept an IPN, by asking it',
+  json: 'Diagnosis',
+  fields: {
+    probeUrl: text('url', 'address that shows the order ({identifier} stands for its identifier)'),
+    paidWhen: text('condition', 'when the order is paid, such as .status=paid; requires --probe-url'),
+  },
+  about: `
+Sends at most 60 variants of the IPN: signed as code with a common mistake signs it, in other forms, and the genuine one
+last. A shop that undoes an order on a wrong signature may need a reset. Without <ref>, it takes the newest genuine IPN
+of a payment; <ref> is the id of an IPN, or the id or identifier of a payment. Exit code 0 with a cause, 1 without.`,
+  examples: ['ipn diagnose', 'ipn diagnose order-1'],
+  run: async ({ args: [ref], fields, call, output }) => {
+    const id = ref ?? (await newestGenuine(call));
+    output.notice('Asking your receiver. A shop that undoes an order on a wrong signature may need a reset.');
+    const diagnosis = await call('POST /ipns/:id/diagnose', { param: { id }, json: fields });
+    const { summary, cause, fix, tried } = diagnosis;
+    const asked = tried.map(({ name, status }) => `${name} ${status ?? 'no response'}`).join(', ');
+    return {
+      json: diagnosis,
+      text: [summary, fix && `Fix: ${fix}`, `Asked: ${asked}`].filter(Boolean).join('\n'),
+      ...(cause === null && { failure: 'no cause was found' }),
+    };
+  },
+});
+
+/** @throws GatewayError `not_found` */
+async function newestGenuine(call: Context['call']): Promise<string> {
+  const { data } = await call('GET /ipns', { query: { limit: 200 } });
+  const found = data.find(({ paymentId, tampered }) => paymentId !== null && !tampered.length);
+  if (found) return found.id;
+  throw new GatewayError('not_found', 'there is no IPN of a payment to diagnose', {
+    hint: hint`Settle a payment to send one: ${command('pay', '--approve')}`,
+  });
+}
 
 const FIRE_FIELDS = {
   to: text('url', "address to send it to (default: the payment's ipn_url)"),
@@ -365,7 +404,7 @@ const listen = defineCommand({
 });
 
 export const ipn: Group = {
-  summary: 'list, resend, send, verify and receive IPNs',
+  summary: 'list, resend, diagnose, send, verify and receive IPNs',
   examples: ['ipn', 'ipn fire --payment order-1'],
-  commands: { list: listIpns, show, resend, fire, verify, listen },
+  commands: { list: listIpns, show, resend, diagnose: diagnoseIpn, fire, verify, listen },
 };

@@ -3,7 +3,7 @@ import type { SimEvent } from '../../contract/event.ts';
 import { noServer } from '../../library/control-client.ts';
 import { defineCommand, flag } from '../command.ts';
 import { orStopped } from '../connect.ts';
-import { showEvent } from '../format.ts';
+import { eventPrinter } from '../format.ts';
 
 /** Past events, and with --follow new ones. If no emulator is running, the events in its state. */
 export const logs = defineCommand({
@@ -28,9 +28,10 @@ export const logs = defineCommand({
           );
           return storedEvents(snapshot);
         });
+    const print = eventPrinter(output);
     for await (const event of events) {
       if (output.unread) break;
-      showEvent(event, output);
+      print(event);
     }
     return undefined;
   },

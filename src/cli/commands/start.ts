@@ -11,7 +11,7 @@ import { announce, bannerText, leftText, noticesOf, readyEvent } from '../banner
 import { type Context, defineCommand, list, type OptionDeclaration, text } from '../command.ts';
 import { readConfiguration, startConfiguration } from '../configuration.ts';
 import { type ParentProcess, parentProcess, startInBackground, trimLog } from '../detach.ts';
-import { showEvent } from '../format.ts';
+import { eventPrinter } from '../format.ts';
 import { openInBrowser } from '../output.ts';
 import { endByHangup, onceThenExit, onNpmExit } from '../signals.ts';
 
@@ -150,7 +150,7 @@ async function startHere(
   }
   announce(ready, notices, output, () => bannerText(ready, server, output, io.cwd));
   // One line per event; with --json one document per event.
-  if (!output.quiet) server.onEvent((event) => showEvent(event, output));
+  if (!output.quiet) server.onEvent(eventPrinter(output));
   if (parent) {
     if (!(await parent.ready({ ready, notices }))) {
       await server.stop();

@@ -17,6 +17,7 @@ import {
   FireInput,
   ResendInput,
 } from '../../contract/delivery.ts';
+import { DiagnoseInput, Diagnosis } from '../../contract/diagnosis.ts';
 import { Status, Stopping } from '../../contract/emulator.ts';
 import { type ErrorCode, GatewayError } from '../../contract/error.ts';
 import { EventQuery, type RecordedRequest, RequestList, RequestQuery } from '../../contract/event.ts';
@@ -41,7 +42,7 @@ import { VERSION } from '../../system/package-info.ts';
 import { setImmediate } from '../../system/real-time.ts';
 import { masked } from '../../system/secret.ts';
 import { readStateText } from '../body.ts';
-import type { AppParts } from '../environment.ts';
+import type { AppContext, AppParts } from '../environment.ts';
 import { statusOf } from '../errors.ts';
 import { JSON_TYPE } from '../operation.ts';
 import { eventStream } from './event-stream.ts';
@@ -140,6 +141,17 @@ export function controlRoutes(parts: AppParts, document: () => Promise<object>) 
         answer: Delivery,
         errors: [504],
         run: async ({ params, body }) => viewDelivery(await ipns.resend(params.id, body.to)),
+      }),
+      control('POST /ipns/:id/diagnose', {
+        summary: 'Find out why a receiver does not accept an IPN',
+        description:
+          'Sends at most 60 variants of the IPN, one after another, and the genuine one last. Closing the connection ends it. A shop that undoes an order on a wrong signature may need a reset. Also takes the id or identifier of a payment: its newest genuine IPN. 409: no order can be paid by this IPN.',
+        body: DiagnoseInput,
+        optionalBody: true,
+        answer: Diagnosis,
+        errors: [409],
+        run: ({ c, params, body }) =>
+          ipns.diagnose(params.id, body, AbortSignal.any([runtime.stopped, untilClosed(c)])),
       }),
       control('POST /ipns', {
         summary: 'Send an IPN by hand',
@@ -438,6 +450,13 @@ function recordDeclined({ events, clock }: AppParts, cardId: string, body: objec
     fault: null,
     notes: [`declined: ${error.message}`],
   });
+}
+
+/** Aborted when the client has its response, or no longer waits for it. */
+function untilClosed({ env }: AppContext): AbortSignal {
+  const closed = new AbortController();
+  env.outgoing?.once('close', () => closed.abort());
+  return closed.signal;
 }
 
 function recordCounts({ payments, ipns, merchants, wallets, cards }: AppParts): RecordCounts {

@@ -15,7 +15,7 @@ import type { ClockReading } from '../../system/clock.ts';
 import { maskedIn } from '../../system/secret.ts';
 import type * as happened from '../../usecases/event-log.ts';
 import type { Settled as SettledPayment } from '../../usecases/payments.ts';
-import { verdictView } from '../../usecases/verdict.ts';
+import { verdictFields, verdictView } from '../../usecases/verdict.ts';
 import type { AppParts, ServerRuntime } from '../environment.ts';
 
 /*
@@ -88,8 +88,8 @@ export function deliveryView(
   // A record from the event log has only the attempts that had been made by then.
   const attempts = ipns.attemptsOf(delivery.id).slice(0, attemptCount).map(attemptView);
   const note = noteOf(delivery, attempts.at(-1));
-  const verdict = verdictView(ipns.verdict(delivery));
-  return { ...record, attempts, underWay, forwardedTo: ipns.forwardedTo(delivery), note, verdict };
+  const verdict = verdictFields(ipns.verdict(delivery));
+  return { ...record, attempts, underWay, forwardedTo: ipns.forwardedTo(delivery), note, ...verdict };
 }
 
 export function settledView(settled: SettledPayment, parts: AppParts): Settled {

@@ -43,7 +43,8 @@ import {
   missingPath,
   PAYMENT_PARAMETER,
 } from './names.ts';
-import { fingerprint, signatureCode, verify } from './signature.ts';
+import { fingerprint, isSignatureMistake, signatureCode, verify } from './signature.ts';
+import { diagnosis } from './variants.ts';
 
 export const serviceError: Dialect['serviceError'] = ({ message, problems }) => ({
   error: 'true',
@@ -160,6 +161,8 @@ export const dialect: Dialect = {
   maskCards,
   ipn: { compose, resigned, fingerprint, corruptSignature },
   verify,
+  isSignatureMistake,
+  diagnosis,
   signatureCode,
   messages: {
     InitiateRequest,

@@ -1,10 +1,19 @@
-import { createHash, createHmac } from 'node:crypto';
-import { isAmount } from '../../contract/amount.ts';
-import { invisibleIn, withoutInvisible } from '../../contract/invisible.ts';
+import { createHmac } from 'node:crypto';
 import type { IpnComposer } from '../../domain/ipn.ts';
-import { renderAmount } from '../../domain/money.ts';
 import type { Code, IpnTools, Verification, VerifyKeys } from '../dialect.ts';
 import { writtenAmounts } from '../encoding.ts';
+import {
+  BASE64,
+  FORMULAS,
+  hmac,
+  keysOf,
+  LOWER_CASE,
+  MISTAKE_FIXES,
+  type Mistake,
+  type SignatureMistake,
+  type SignedFields,
+  textsOf,
+} from './mistakes.ts';
 import { IPN_NAMES } from './names.ts';
 
 /**
@@ -45,55 +54,6 @@ const OF_JSON: Code = linesWith(
 export const signatureCode: IpnTools['signatureCode'] = (body = '') =>
   body.trimStart().startsWith('{') ? OF_JSON : OF_FORM;
 
-const SIGN_AS_RECEIVED =
-  'Sign the text of data.amount followed directly by identifier, both exactly as received.';
-const USE_HMAC = 'Compute HMAC-SHA256 with the secret key as the key.';
-const USE_OWN_KEY = "Sign with this merchant's secret key.";
-
-/** Common mistakes that lead to a wrong signature, and the fix for each. */
-export const MISTAKE_FIXES = {
-  'operands-swapped': SIGN_AS_RECEIVED,
-  'amount-reformatted': SIGN_AS_RECEIVED,
-  separator: SIGN_AS_RECEIVED,
-  'whole-body': SIGN_AS_RECEIVED,
-  'undefined-amount': 'Read the amount from data.amount: data[amount] in a form.',
-  'currency-included': SIGN_AS_RECEIVED,
-  'trx-instead-of-identifier': SIGN_AS_RECEIVED,
-  'hmac-arguments-swapped': USE_HMAC,
-  'hash-without-hmac': USE_HMAC,
-  'key-concatenated': USE_HMAC,
-  sha1: USE_HMAC,
-  sha512: USE_HMAC,
-  md5: USE_HMAC,
-  'lower-case': 'Write the digest as upper-case hexadecimal.',
-  base64: 'Write the digest as upper-case hexadecimal.',
-  'key-with-whitespace': 'Trim the secret key where you read it.',
-  'public-key': USE_OWN_KEY,
-  'other-merchant-key': USE_OWN_KEY,
-} as const;
-export type SignatureMistake = keyof typeof MISTAKE_FIXES;
-
-/** Fields that are signed, or that code signs by mistake. */
-interface SignedFields {
-  identifier: string;
-  amount: string;
-  /** The amount after parsing a JSON number, without trailing zeros. */
-  parsedAmount?: string | undefined;
-  trx: string | null;
-  currency: string | null;
-  /** The IPN as received. */
-  body: string;
-}
-
-/** A mistake in a signature: its name, null for one without a name, and a description. */
-interface Mistake {
-  name: SignatureMistake | null;
-  words: string;
-}
-
-/** A value that code may compute, with the mistake in it; none for the correct value. */
-type Candidate<Value> = readonly [value: Value, mistake?: Mistake | undefined];
-
 /** The explanation of a signature. */
 interface Explained {
   /** Why it is wrong; empty if it is correct. */
@@ -131,7 +91,9 @@ function explainSignature(signature: string, fields: SignedFields, keys: VerifyK
     if (!all.length) return { reasons: [], mistake: null, text };
     if (!best || all.length < best.mistakes.length) best = { mistakes: all, text };
   }
-  if (!best) {
+  // What is known about the keys says more than that one of them is an example.
+  const isKnownKey = keys.formerKeys?.length || keys.replaced?.length || keys.signers?.length;
+  if (!best || (best.mistakes[0]?.name === 'example-key' && isKnownKey)) {
     const text = (fields.parsedAmount ?? fields.amount) + fields.identifier;
     const isSigner = (one: Signer) => digests.has(hmac('sha256', one.secretKey, text).toString('hex'));
     const signer = replacementOf(keys) ? undefined : keys.signers?.find(isSigner);
@@ -143,10 +105,6 @@ function explainSignature(signature: string, fields: SignedFields, keys: VerifyK
 }
 
 const defined = (...mistakes: (Mistake | undefined)[]) => mistakes.filter((mistake) => mistake !== undefined);
-
-const hmac = (algorithm: string, key: string, text: string) =>
-  createHmac(algorithm, key).update(text, 'utf8').digest();
-const hash = (algorithm: string, text: string) => createHash(algorithm).update(text, 'utf8').digest();
 
 /** The reason for an IPN that is signed with the key of a merchant, and not with the key to check with. */
 function notOwnKey({ secretKey: given, signers = [] }: VerifyKeys, signer: Signer): string {
@@ -182,168 +140,6 @@ function unknownSignature(keys: VerifyKeys): string[] {
   ];
 }
 
-const SWAPPED = 'identifier and amount are swapped: the amount comes first';
-
-function* textsOf(fields: SignedFields): Iterable<Candidate<string>> {
-  const { amount, identifier, parsedAmount, trx, currency, body } = fields;
-  const right = parsedAmount ?? amount;
-  // First, so that nothing else is computed for a correct signature.
-  yield [right + identifier];
-  for (const rendered of new Set([right, amount, ...renderings(amount)])) {
-    const words = rendered === right ? undefined : amountMistake(rendered, right, parsedAmount !== undefined);
-    if (words !== undefined) yield [rendered + identifier, { name: 'amount-reformatted', words }];
-    yield [
-      identifier + rendered,
-      { name: 'operands-swapped', words: words === undefined ? SWAPPED : `${SWAPPED}; ${words}` },
-    ];
-  }
-  for (const separator of [' ', '|', ':', '-', '.', ',', '&', '\n']) {
-    const words = `there is a separator ${JSON.stringify(separator)} between amount and identifier: remove it`;
-    yield [right + separator + identifier, { name: 'separator', words }];
-  }
-  for (const nothing of ['undefined', 'null', 'None', 'NaN', 'Array', '']) {
-    const words = `the amount was read as ${nothing ? `"${nothing}"` : 'nothing'}: read the field data.amount, inside data`;
-    yield [nothing + identifier, { name: 'undefined-amount', words }];
-  }
-  if (currency !== null) {
-    const words = `the currency was also signed: sign only amount and identifier`;
-    for (const text of [
-      right + identifier + currency,
-      right + currency + identifier,
-      currency + right + identifier,
-    ])
-      yield [text, { name: 'currency-included', words }];
-  }
-  if (trx !== null) {
-    const words = 'the transaction id was signed instead of the identifier';
-    yield [right + trx, { name: 'trx-instead-of-identifier', words }];
-  }
-  const words = 'the whole body was signed: sign only amount and identifier';
-  for (const whole of new Set([body, ...withoutSignature(body)]))
-    yield [whole, { name: 'whole-body', words }];
-}
-
-/** A body without its signature, in the forms that code may sign. */
-function withoutSignature(body: string): string[] {
-  if (!/^\s*[[{]/.test(body)) {
-    const form = new URLSearchParams(body);
-    form.delete('signature');
-    return [form.toString(), decodeURIComponent(form.toString().replaceAll('+', ' '))];
-  }
-  const { signature: _, ...rest } = JSON.parse(body);
-  return [JSON.stringify(rest), JSON.stringify(rest).replaceAll('/', '\\/')];
-}
-
-function amountMistake(rendered: string, right: string, isNumber: boolean): string {
-  if (isNumber) {
-    return `data.amount is a JSON number, and parsing drops trailing zeros: ${rendered} was signed, but the parsed amount is ${right}; it must be a string`;
-  }
-  return `the amount was reformatted: ${rendered} was signed, but data.amount is ${right}; sign its text exactly as in the body`;
-}
-
-/** The same number in other formats. */
-function renderings(amount: string): string[] {
-  if (!isAmount(amount)) return [];
-  const trimmed = amount
-    .replace(/^0+(?=\d)/, '')
-    .replace(/(\.\d*?)0+$/, '$1')
-    .replace(/\.$/, '');
-  const decimals = [0, 1, 2, 3, 4, 5, 6, 7, 8] as const;
-  const fixed = decimals.map((count) => renderAmount(amount, `fixed:${count}`));
-  const grouped = fixed.map((text) => text.replace(/\B(?<!\.\d*)(?=(\d{3})+(?!\d))/g, ','));
-  const [cut = ''] = trimmed.split('.');
-  const cents = renderAmount(amount, 'fixed:2')
-    .replace('.', '')
-    .replace(/^0+(?=\d)/, '');
-  return [trimmed, cut, ...fixed, ...grouped, ...fixed.map((text) => text.replace('.', ',')), cents];
-}
-
-/** Concatenations, as used for a hash without HMAC. */
-const CONCATENATED = [
-  (text: string, key: string) => text + key,
-  (text: string, key: string) => key + text,
-] as const;
-
-const SHA256_CONCATENATED: Mistake = {
-  name: 'key-concatenated',
-  words: 'it is the SHA-256 of text and secret key concatenated, not an HMAC',
-};
-
-/** Wrong formulas that code uses instead of the HMAC-SHA256 of a text with the key. */
-const FORMULAS: readonly Candidate<(text: string, key: string) => Buffer>[] = [
-  [
-    (text, key) => hmac('sha256', text, key),
-    {
-      name: 'hmac-arguments-swapped',
-      words: 'text and key are swapped: the secret key is the key of the HMAC, the text is its message',
-    },
-  ],
-  [
-    (text) => hash('sha256', text),
-    { name: 'hash-without-hmac', words: 'it is the plain SHA-256 of the text: an HMAC needs the secret key' },
-  ],
-  ...CONCATENATED.map(
-    (join) => [(text, key) => hash('sha256', join(text, key)), SHA256_CONCATENATED] as Formula,
-  ),
-  ...(['sha1', 'sha512', 'md5'] as const).flatMap((name) => {
-    const mistake = { name, words: `it was computed with ${name.toUpperCase()}: use HMAC-SHA256` };
-    const plain = [(text: string) => text, ...CONCATENATED];
-    return [
-      [(text, key) => hmac(name, key, text), mistake] as Formula,
-      ...plain.map((join) => [(text, key) => hash(name, join(text, key)), mistake] as Formula),
-    ];
-  }),
-];
-type Formula = (typeof FORMULAS)[number];
-
-const AROUND = [
-  ['a newline', '\n'],
-  ['a newline', '\r\n'],
-  ['a carriage return', '\r'],
-  ['a byte order mark', '\uFEFF'],
-  ['a space', ' '],
-  ['a tab', '\t'],
-  ['a quotation mark', '"'],
-  ['a quotation mark', "'"],
-] as const;
-
-/** Maximum number of other merchants whose keys are tried. Each one costs a few hundred signatures. */
-const MAX_OTHERS = 20;
-
-function* keysOf(keys: VerifyKeys): Iterable<Candidate<string>> {
-  const { secretKey, publicKey, merchants = [] } = keys;
-  yield [secretKey];
-  const name = 'key-with-whitespace';
-  const trimmed = withoutInvisible(secretKey);
-  if (trimmed !== secretKey) {
-    const words = `the secret key ${invisibleIn(secretKey)}: remove it`;
-    yield [trimmed, { name, words }];
-  }
-  for (const [what, mark] of AROUND) {
-    const words = `it was signed with ${what} before or after the secret key: remove it`;
-    for (const key of [trimmed + mark, mark + trimmed, mark + trimmed + mark]) {
-      if (key !== secretKey) yield [key, { name, words }];
-    }
-  }
-  const signedWith = (key: string) => `it was signed with ${key}, not with the secret key`;
-  const all = [...merchants];
-  const own = all.filter((merchant) => merchant.secretKey === secretKey);
-  for (const key of new Set([publicKey, ...own.map((merchant) => merchant.publicKey)])) {
-    if (key !== undefined) yield [key, { name: 'public-key', words: signedWith('the public key') }];
-  }
-  const others = all.filter((merchant) => merchant.secretKey !== secretKey);
-  for (const other of others.slice(0, MAX_OTHERS)) {
-    for (const [what, key] of [
-      ['secret', other.secretKey],
-      ['public', other.publicKey],
-    ] as const) {
-      const words = signedWith(`the ${what} key of the merchant "${other.name}"`);
-      yield [key, { name: 'other-merchant-key', words }];
-    }
-  }
-}
-
-const IN_BASE64 = 'the signature is base64: it must be upper-case hexadecimal';
 const IS_HEX = /^(?:[0-9A-F]+|[0-9a-f]+)$/;
 /** The longest known encoding, base64 of the hexadecimal text of a SHA-512, has 172 characters. */
 const MAX_SIGNATURE_CHARACTERS = 256;
@@ -358,8 +154,7 @@ function decode(signature: string): ReadonlyMap<string, Mistake | undefined> {
   };
   if (IS_HEX.test(signature)) {
     const isUpper = signature === signature.toUpperCase();
-    const words = 'the signature is correct but in lower case: it must be upper-case hexadecimal';
-    add(signature, isUpper ? undefined : { name: 'lower-case', words });
+    add(signature, isUpper ? undefined : LOWER_CASE);
   }
   const trimmed = signature.trim();
   const isCorrectInside = IS_HEX.test(trimmed) && trimmed === trimmed.toUpperCase();
@@ -380,10 +175,10 @@ function decode(signature: string): ReadonlyMap<string, Mistake | undefined> {
   ] as const) {
     const bytes = Buffer.from(text, encoding);
     if (bytes.toString(encoding) !== text) continue;
-    add(bytes.toString('hex'), { name: 'base64', words: IN_BASE64 });
+    add(bytes.toString('hex'), BASE64);
     const inner = bytes.toString('latin1');
     if (IS_HEX.test(inner))
-      add(inner, { name: 'base64', words: `${IN_BASE64}, and not base64 of the hexadecimal text` });
+      add(inner, { name: 'base64', words: `${BASE64.words}, and not base64 of the hexadecimal text` });
   }
   return digests;
 }
@@ -391,7 +186,7 @@ function decode(signature: string): ReadonlyMap<string, Mistake | undefined> {
 /** The fields of a body that affect its validity. */
 interface Read
   extends Pick<Verification, 'status' | 'identifier' | 'amount' | 'signature'>,
-    Record<'trx' | 'currency', string | null> {
+    Record<'trx' | 'currency' | 'charge', string | null> {
   /** The amount after parsing a JSON number, without trailing zeros. */
   parsedAmount?: string;
   /** Why the fields cannot be read. */
@@ -401,7 +196,7 @@ interface Read
 /** Checks status and signature over `data.amount` + `identifier` (documented: signature). */
 export const verify: IpnTools['verify'] = (received, keys, instead) => {
   const body = received.replace(/\r?\n$/, '');
-  const { problem, parsedAmount, trx, currency, ...read } = readFields(body);
+  const { problem, parsedAmount, trx, currency, charge, ...read } = readFields(body);
   const fields = instead === undefined ? read : { ...read, signature: instead };
   const { status, identifier, amount, signature } = fields;
   const missing = Object.entries({ signature, identifier, 'data.amount': amount, status })
@@ -414,7 +209,11 @@ export const verify: IpnTools['verify'] = (received, keys, instead) => {
   }
   const signedAmount = parsedAmount ?? amount;
   const explained = signature.trim()
-    ? explainSignature(signature, { identifier, amount, parsedAmount, trx, currency, body }, keys)
+    ? explainSignature(
+        signature,
+        { identifier, amount, parsedAmount, trx, currency, charge, status, body },
+        keys,
+      )
     : { reasons: ['signature is empty: nothing was signed'], mistake: null, text: null };
   const { mistake, text } = explained;
   const reasons = [...missing, ...explained.reasons, ...statusProblems(status)];
@@ -447,9 +246,11 @@ const NOTHING: Read = {
   signature: null,
   trx: null,
   currency: null,
+  charge: null,
 };
 
-function readFields(body: string): Read {
+/** The relevant fields of a form or of JSON. Those that it does not have are null. */
+export function readFields(body: string): Read {
   if (!body.trim()) return { ...NOTHING, problem: 'the body is empty' };
   if (/^\s*[[{]/.test(body)) return readJson(body);
   const form = new URLSearchParams(body);
@@ -463,6 +264,7 @@ function readFields(body: string): Read {
     signature: form.get('signature'),
     trx: form.get(IPN_NAMES.trx),
     currency: form.get(IPN_NAMES.currency),
+    charge: form.get(IPN_NAMES.charge),
   };
 }
 
@@ -483,6 +285,7 @@ function readJson(body: string): Read {
     signature: text(member(json, 'signature')),
     trx: text(member(data, 'payment_trx')),
     currency: text(member(member(data, 'currency'), 'code')),
+    charge: text(member(data, 'charge')),
     ...(typeof amount === 'number' && { parsedAmount: String(amount) }),
   };
 }
@@ -495,3 +298,6 @@ function member(value: unknown, name: string): unknown {
 function numberAsWritten(body: string, value: number): string {
   return writtenAmounts(body).findLast((text) => Number(text) === value) ?? String(value);
 }
+
+export const isSignatureMistake: IpnTools['isSignatureMistake'] = (name) =>
+  Object.hasOwn(MISTAKE_FIXES, name);

@@ -1,11 +1,12 @@
+import { Agent } from 'node:http';
 import { Contract, type Document } from '../../helpers/contract.ts';
+import { type Answer, send } from '../client.ts';
 import { type Emulator, startEmulator } from '../emulator.ts';
 import { type FuzzedRequest, type Known, RequestMaker } from '../fuzzed-requests.ts';
-import { type Answer, Pipeline } from '../pipeline.ts';
 import { type Budget, trial } from '../trial.ts';
 
 const CONNECTIONS = 8;
-const PER_PIPELINE = 16;
+const PER_ROUND = 16;
 /** The maximum memory at any time, after any number of hostile requests. */
 const MOST_MEMORY_MIB = 250;
 /** The initial state is restored after this many rounds. */
@@ -33,11 +34,11 @@ async function knownTo({ control, publicKey, secretKey }: Emulator): Promise<Kno
 function judge(
   budget: Budget,
   contract: Contract,
-  { operation, bytes }: FuzzedRequest,
+  { operation, target, body: sent }: FuzzedRequest,
   answer: Answer,
 ): void {
   const { status, headers, body } = answer;
-  const asked = () => `${operation}: ${JSON.stringify(bytes.toString('latin1').slice(0, 700))}`;
+  const asked = () => `${operation}: ${target} ${JSON.stringify(sent.toString('latin1').slice(0, 700))}`;
   if (status >= 500 && !contract.isNamed(operation, status)) {
     budget.fail('5xx', `${status} ${body.toString().slice(0, 200)} to ${asked()}`);
     return;
@@ -58,33 +59,32 @@ trial(
   async (budget) => {
     const sim = await startEmulator(['--quiet']);
     const document = (await sim.control('/openapi.json')) as Document;
-    const contract = new Contract(sim.url, document);
+    const contract = new Contract(document);
     const maker = new RequestMaker(document, budget.below);
-    const pipelines = Array.from({ length: CONNECTIONS }, () => new Pipeline(sim.port));
+    const agent = new Agent({ keepAlive: true });
     const snapshot = await sim.control<object>('/snapshot');
 
     const statuses = new Map<number, number>();
-    const exchange = async (pipeline: Pipeline) => {
-      const requests = Array.from({ length: PER_PIPELINE }, () => maker.next());
-      const bytes = requests.map((request) => request.bytes);
-      const answers = await pipeline.exchange(budget, bytes, true);
-      answers.forEach((answer, index) => {
-        const request = requests[index];
-        if (request) judge(budget, contract, request, answer);
+    const exchange = async () => {
+      for (let count = 0; count < PER_ROUND; count++) {
+        const request = maker.next();
+        const answer = await send(budget, agent, sim.port, request);
+        if (!answer) continue;
+        judge(budget, contract, request, answer);
         statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
-      });
+      }
     };
 
     let memory = 0;
     for (let round = 0; budget.more(); round++) {
       if (round % ROUNDS_PER_STATE === 0) await sim.control('/snapshot', snapshot, 'PUT');
       if (round % 2 === 0) maker.known = await knownTo(sim);
-      await Promise.all(pipelines.map(exchange));
+      await Promise.all(Array.from({ length: CONNECTIONS }, exchange));
       memory = Math.max(memory, await sim.memory());
       await sim.check(budget, `round ${round}`);
       if (budget.short && sim.running.child.exitCode !== null) break;
     }
-    for (const pipeline of pipelines) pipeline.close();
+    agent.destroy();
     budget.note(
       `answers by status: ${[...statuses]
         .sort()

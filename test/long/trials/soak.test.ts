@@ -1,14 +1,15 @@
+import { Agent } from 'node:http';
 import { launchBrowser, openPage } from '../../helpers/browser.ts';
 import { startReceiver } from '../../helpers/receiver.ts';
 import { ORDER } from '../../helpers/sim.ts';
+import { send } from '../client.ts';
 import { type Emulator, startEmulator } from '../emulator.ts';
 import { EventReader } from '../event-reader.ts';
 import { pick } from '../hostile-values.ts';
-import { formRequest, Pipeline, requestBytes } from '../pipeline.ts';
 import { type Budget, trial } from '../trial.ts';
 
 const CONNECTIONS = 4;
-const PER_PIPELINE = 100;
+const PER_ROUND = 100;
 /** Only one in this many requests creates a payment, to limit the growth of the state. */
 const MAKES_A_PAYMENT = 5;
 /**
@@ -26,22 +27,22 @@ const READS = [
 ];
 
 /** Sends reads and new payments. @returns the ids of acknowledged payments */
-async function load(budget: Budget, sim: Emulator, pipeline: Pipeline, ipnUrl: string): Promise<string[]> {
+async function load(budget: Budget, sim: Emulator, agent: Agent, ipnUrl: string): Promise<string[]> {
   const order = { ...ORDER, public_key: sim.publicKey, ipn_url: ipnUrl };
-  const post = formRequest('/sandbox/payment/initiate', order);
-  const requests = Array.from({ length: PER_PIPELINE }, () =>
-    budget.below(MAKES_A_PAYMENT)
-      ? requestBytes('GET', pick(READS, budget.below), ['Host: 127.0.0.1'])
-      : post,
-  );
-  const answers = await pipeline.exchange(budget, requests);
-  const failed = answers.find(({ status }) => status >= 500);
-  if (failed) budget.fail('5xx', `${failed.status}: ${failed.body.toString().slice(0, 300)}`);
-  return answers.flatMap(({ body }, index) => {
-    const id =
-      requests[index] === post ? /payment_id=(pay_\w+)/.exec(body.toString('latin1'))?.[1] : undefined;
-    return id === undefined ? [] : [id];
-  });
+  const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
+  const body = String(new URLSearchParams(order));
+  const initiate = { method: 'POST', target: '/sandbox/payment/initiate', headers, body };
+  const ids: string[] = [];
+  for (let count = 0; count < PER_ROUND; count++) {
+    const read = { method: 'GET', target: pick(READS, budget.below), headers: {}, body: '' };
+    const request = budget.below(MAKES_A_PAYMENT) ? read : initiate;
+    const answer = await send(budget, agent, sim.port, request);
+    const text = answer?.body.toString('latin1') ?? '';
+    if (answer && answer.status >= 500) budget.fail('5xx', `${answer.status}: ${text.slice(0, 300)}`);
+    const [, id] = (request === initiate && /payment_id=(pay_\w+)/.exec(text)) || [];
+    if (id !== undefined) ids.push(id);
+  }
+  return ids;
 }
 
 /** Acts like a developer. The status of faults is below 500, to distinguish them from errors of the emulator. */
@@ -68,12 +69,13 @@ trial(
       const browser = await launchBrowser();
       await (await openPage({}, browser)).page.goto(sim.dashboardUrl);
     }
-    const pipelines = Array.from({ length: CONNECTIONS }, () => new Pipeline(sim.port));
+    const agent = new Agent({ keepAlive: true });
+    const lanes = Array.from({ length: CONNECTIONS });
     let payments = 0;
     let [most, bound] = [0, 0];
     for (let round = 0; budget.more(); round++) {
       const made = (
-        await Promise.all(pipelines.map((one) => load(budget, sim, one, `${receiver.url}/ipn`)))
+        await Promise.all(lanes.map(() => load(budget, sim, agent, `${receiver.url}/ipn`)))
       ).flat();
       payments += made.length;
       const settled = made.slice(0, 5).map((id) =>
@@ -92,7 +94,7 @@ trial(
       if (most > bound) budget.fail('other', `${most.toFixed(0)} MiB with ${payments} payments`);
       await sim.check(budget, `round ${round}`);
     }
-    for (const pipeline of pipelines) pipeline.close();
+    agent.destroy();
     await sim.control('/faults', { faults: [] }, 'PUT');
     await sim.control('/clock', { advance: '1h' });
     const { counts } = await sim.control<{ counts: { payments: Record<string, number> } }>('/status');

@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import { onTestFinished } from 'vitest';
 import type { ReadyEvent } from '../../../src/cli/banner.ts';
 import { BINARY, launch, startBinary } from '../../helpers/binary.ts';
@@ -18,46 +17,6 @@ function refused({ code, stderr }: Finished, where: string, budget: Budget): voi
   if (code !== IN_USE || !stderr.includes('in use by another gateway-sim') || /^\s+at /m.test(stderr))
     budget.fail('other', `${where} ended with ${code}: ${stderr}`);
 }
-
-/** Starts several emulators at the same time: one must get the folder. Each round finds the previous round's lock. */
-async function race(cwd: string, starts: number, ledger: Ledger, budget: Budget): Promise<void> {
-  const emulators = Array.from({ length: starts }, () => launch(START, { cwd }));
-  const outcomes = await Promise.all(
-    emulators.map((emulator) =>
-      emulator
-        .until((stdout) => stdout.includes('\n'))
-        .then(
-          () => emulator,
-          () => undefined,
-        ),
-    ),
-  );
-  const winners = outcomes.filter((emulator) => emulator !== undefined);
-  if (winners.length !== 1) budget.fail('lost', `${winners.length} of ${starts} got the folder`);
-  for (const [index, emulator] of emulators.entries())
-    if (!outcomes[index]) refused(await emulator.ended, `one of ${starts} starts`, budget);
-  for (const winner of winners) {
-    const merchant = new Merchant(JSON.parse(winner.stdout()) as ReadyEvent, ledger, budget);
-    await merchant.expectNothingLost('after a race');
-    await merchant.initiate(`of-${winner.pid}`);
-    winner.child.kill(budget.below(4) ? 'SIGKILL' : 'SIGTERM');
-    await winner.ended;
-  }
-  const left = (await readdir(join(cwd, '.gateway-sim'))).filter((name) => name.startsWith('lock.'));
-  if (left.length) budget.fail('other', `left behind: ${left}`);
-}
-
-trial('simultaneous starts on one folder', { short: 2, least: 60, share: 2 }, async (budget) => {
-  while (budget.more()) {
-    const cwd = await temporaryFolder();
-    const ledger = new Ledger();
-    for (let round = 0; round < 6 && budget.more(); round++) {
-      await race(cwd, budget.short ? 3 : 2 + budget.below(6), ledger, budget);
-      budget.cases();
-    }
-    await rm(cwd, { recursive: true, maxRetries: 10 });
-  }
-});
 
 const UNSHARE = ['--user', '--map-root-user', '--pid', '--fork', '--kill-child', '--mount-proc'];
 const elsewhere = spawnSync('unshare', [...UNSHARE, 'true']);

@@ -47,7 +47,7 @@ ${listed({ ...fields, mode }, (field, value) => `    ${field}: ${literal(value)}
   });
   const settled = await sim.payments.${outcome}(id, { awaitDelivery: true });
   expect(settled.redirectUrl).toBe(${literal(redirect)});
-${isIpnSent ? '  expect(settled.delivery.state).toBe("delivered");\n' : ''}});
+${isIpnSent ? '  await sim.ipns.assertDelivered(id);\n' : ''}});
 `,
     },
     {
@@ -70,7 +70,7 @@ ${listed(form, (field, value) => `            '${field}' => ${phpLiteral(value)}
         ]);
         $settled = $sim->${outcome}($order['id']);
         $this->assertSame(${phpLiteral(redirect)}, $settled['redirectUrl']);
-${isIpnSent ? "        $this->assertSame('delivered', $settled['delivery']['state']);\n" : ''}    }
+${isIpnSent ? '        $sim->assertDelivered($order);\n' : ''}    }
 }
 `,
     },
@@ -87,7 +87,7 @@ ${listed(form, (field, value) => `        "${field}": ${literal(value)},`)}
     })
     settled = gateway_sim.${outcome}(order["id"])
     assert settled["redirectUrl"] == ${literal(redirect)}
-${isIpnSent ? '    assert settled["delivery"]["state"] == "delivered"\n' : ''}`,
+${isIpnSent ? '    gateway_sim.assert_delivered(order)\n' : ''}`,
     },
   ];
 }

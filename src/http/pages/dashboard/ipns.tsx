@@ -202,7 +202,7 @@ const ipnPage: PageRenderer = ({ parts, id, query }) => {
     delivery.id,
     { title: `IPN of ${delivery.identifier}`, status: <Standing delivery={delivery} parts={parts} /> },
     <>
-      <VerdictCard of={verdict} ipn={id} url={forwardedTo ?? delivery.url} from={from} />
+      <VerdictCard of={verdict} ipn={delivery} url={forwardedTo ?? delivery.url} from={from} />
       <div class="columns uneven">
         <Send delivery={delivery} outcome={verdict.headline} from={from} />
         <FactsBox id="ipn" label="IPN" rows={facts}>
@@ -276,6 +276,10 @@ export const IPN_PAGES: NounPages = {
       if (to || path === page) return `${to ? page : back}#send`;
       const isStory = sent.paymentId !== null && path === recordPath('payments', sent.paymentId);
       return `${back}#${isStory ? attemptId(sent.id, sent.attemptCount) : sent.id}`;
+    },
+    [`${IPN}/diagnose`]: async ({ ipns, runtime }, { from }, id) => {
+      await ipns.diagnose(id, {}, runtime.stopped);
+      return `${ownPage(from, recordPath('ipns', id))}#verdict`;
     },
     [RESEND_SELECTED]: async ({ ipns: { resend } }, { from, ...selected }) => {
       const ids = Object.keys(selected);

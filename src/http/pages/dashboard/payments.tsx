@@ -143,7 +143,7 @@ const paymentPage: PageRenderer = ({ parts, id, query }) => {
       </figure>
       <VerdictCard
         of={verdict}
-        ipn={verdict.ipn}
+        ipn={about}
         url={(about && (parts.ipns.forwardedTo(about) ?? about.url)) ?? payment.ipnUrl}
         from={from}
         test={tests.length ? '#test' : undefined}

@@ -1,4 +1,5 @@
 import { curlCommand, curlRequest } from '../../../contract/curl.ts';
+import type { Diagnosis } from '../../../contract/diagnosis.ts';
 import { command } from '../../../contract/error.ts';
 import type { RecordedRequest } from '../../../contract/event.ts';
 import { duration, span, timestamp } from '../../../contract/time.ts';
@@ -12,7 +13,7 @@ import type { AppParts } from '../../environment.ts';
 import { Link } from '../layout.tsx';
 import { Code, Copyable, Difference, Facts, Languages, More, Section, Time, Warnings } from './blocks.tsx';
 import { attemptSides, BothSides, curlOf, recordedSides } from './exchange.tsx';
-import { Form } from './forms.tsx';
+import { Field, Form } from './forms.tsx';
 import { docsPath, PLACES, recordPath } from './paths.ts';
 import { Replay } from './requests.tsx';
 import { clip } from './text.ts';
@@ -20,19 +21,20 @@ import { clip } from './text.ts';
 /**
  * Says what happened to an IPN, where, why, and how to fix it, on top of its page and its payment's page.
  *
- * @param props `ipn`: the id of the delivery, null if there is none; `url`: of the receiver; `from`: the page to return
- *   to; `test`: the link to the payment as a test
+ * @param props `ipn`: the delivery, if there is one; `url`: of the receiver; `from`: the page to return to; `test`: the
+ *   link to the payment as a test
  */
 export function VerdictCard(props: {
   of: FullVerdict;
-  ipn: string | null;
+  ipn: Delivery | undefined;
   url: string;
   from: string;
   test?: string | undefined;
 }) {
   const { of, ipn, url, from, test } = props;
-  const { tone, headline, where, cause, fix, signed, code, action, to } = of;
-  const page = ipn === null ? null : recordPath('ipns', ipn);
+  const { tone, headline, where, cause, fix, signed, code, action, to, unexplained } = of;
+  const page = ipn === undefined ? null : recordPath('ipns', ipn.id);
+  const mayAsk = tone === 'bad' && where === 'receiver' && ipn?.paymentId != null && ipn.signedWith !== '';
   const isOwnPage = page !== null && from.startsWith(page);
   const right = signed ? signed.amount + signed.identifier : '';
   return (
@@ -52,13 +54,28 @@ export function VerdictCard(props: {
         </div>
         {code && <Languages of={code} />}
       </div>
+      {ipn?.diagnosis && <Asked of={ipn.diagnosis} />}
+      {unexplained && ipn && (
+        <Form to={PLACES.signature.path} hidden={{ body: ipn.id }} submit="Explain">
+          <Field name="signature" label="Signature that your code computed" scope="verdict-" wide required />
+        </Form>
+      )}
       <div class="inline after">
+        {page && mayAsk && (
+          <Form
+            to={`${page}/diagnose`}
+            hidden={{ from }}
+            submit="Find the cause"
+            look={unexplained ? 'primary' : 'plain'}
+            note="Sends variants of this IPN. A shop that undoes an order on a wrong signature may need a reset."
+          />
+        )}
         {page && (action !== null || (tone !== 'waiting' && !isOwnPage)) && (
           <Form
             to={`${page}/resend`}
             hidden={to === null ? { from } : { from, to }}
             submit={to === null ? 'Send again' : `Send to ${clip(to)}`}
-            look={action === 'resend' ? 'primary' : 'plain'}
+            look={action === 'resend' && !unexplained ? 'primary' : 'plain'}
           />
         )}
         {action === 'faults' && <Link href={PLACES.faults.path}>Show the rules</Link>}
@@ -67,6 +84,25 @@ export function VerdictCard(props: {
         {page && !isOwnPage && <Link href={page}>Open this IPN</Link>}
       </div>
     </section>
+  );
+}
+
+/** The requests of a diagnosis, folded. */
+function Asked({ of: { tried, summary, at } }: { of: Diagnosis }) {
+  return (
+    <details id="diagnosis">
+      <summary>Your receiver was asked why, with {tried.length} requests</summary>
+      <p>
+        {summary} (<Time at={at} /> UTC)
+      </p>
+      <ol>
+        {tried.map(({ name, status, answer }) => (
+          <li>
+            <code>{name}</code> {status ?? 'no response'} <span class="soft">{clip(answer)}</span>
+          </li>
+        ))}
+      </ol>
+    </details>
   );
 }
 

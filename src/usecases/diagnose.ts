@@ -1,0 +1,260 @@
+import { describeFailure } from '../contract/describe-delivery.ts';
+import { type DiagnoseInput, type Diagnosis, KEPT_ANSWER } from '../contract/diagnosis.ts';
+import { command, GatewayError, hint } from '../contract/error.ts';
+import type { Merchant } from '../contract/merchant.ts';
+import { timestamp } from '../contract/time.ts';
+import { type AttemptReport, recordAttempt, recordDiagnosis, tellsState } from '../domain/delivery.ts';
+import type { IpnRequest } from '../domain/ipn.ts';
+import { answerProblem, languageOf, ownWords, saysRefused } from '../domain/receiver-answer.ts';
+import type { Delivery, State } from '../domain/state.ts';
+import { performance } from '../system/real-time.ts';
+import type { IpnVariant } from '../wire/dialect.ts';
+import type { UseCaseParts } from './parts.ts';
+
+/*
+ * Asks a receiver why it does not accept an IPN. We hold the key, so an IPN can be signed as each mistaken code would
+ * sign it, and the receiver says which one it accepts. The payment is really paid, so an accepted one is right. Some
+ * shops undo an order on a wrong signature, so the genuine IPN is sent last.
+ */
+
+/** Maximum number of requests, one after another. */
+const MAX_REQUESTS = 60;
+/** Real time limit of each request. */
+const REQUEST_MS = 2_000;
+/** Real time for an automatic diagnosis, which runs in a test. Most test runners stop a test at 5 s. */
+const AUTOMATIC_MS = 3_000;
+/** Requests that are kept for the end: a proof, a random signature and the genuine IPN. */
+const KEPT_BACK = 3;
+/** Real time that each of them may need. */
+const SHORT_MS = 100;
+
+type Parts = Pick<UseCaseParts, 'store' | 'courier' | 'context' | 'dialect' | 'orderProbe'>;
+
+/** How the receiver answered a request. */
+interface Answer {
+  name: string;
+  report: AttemptReport;
+  /** Whether it took the IPN for genuine: the order is paid, or without a probe, it answered 2xx without an objection. */
+  isAccepted: boolean;
+  /** Its status and body without ids, times and numbers. Equal for equal outcomes. */
+  outcome: string;
+  /** In words: the status and the receiver's own message. */
+  words: string;
+  request: IpnRequest;
+}
+
+type Result = Pick<Diagnosis, 'summary'> & Partial<Diagnosis>;
+
+/** Ends a diagnosis early: its requests, its time or its receiver is exhausted. */
+class Stopped extends Error {}
+
+/**
+ * Finds out why a receiver does not accept an IPN, and stores the result with the delivery.
+ *
+ * @param signal ends it before its next request
+ * @throws GatewayError `wrong_state` if the IPN is forged, has no payment, or does not tell the payment's state;
+ *   `invalid_fields` for a probe without a condition, or a condition without a probe
+ */
+export async function diagnose(
+  delivery: Delivery,
+  { automatic = false, probeUrl, paidWhen }: DiagnoseInput,
+  signal: AbortSignal,
+  { store, courier, context, dialect, orderProbe }: Parts,
+): Promise<Diagnosis> {
+  const merchant = requireDiagnosable(delivery, store.state);
+  const isPaid = await orderProbe({ probeUrl, paidWhen }, delivery.identifier);
+  const { secretKey } = merchant;
+  const keys = { ...merchant, merchants: store.state.merchants.values() };
+  const { contentType, signedText } = delivery;
+  // The keys may have been replaced since.
+  const body = context().ipn.resigned(delivery.body, signedText, secretKey) ?? delivery.body;
+  const genuine: IpnRequest = { method: 'POST', contentType, body };
+  const answers: Answer[] = [];
+  const endsAt = automatic ? performance.now() + AUTOMATIC_MS : Number.POSITIVE_INFINITY;
+  let identifiers = [delivery.identifier];
+
+  async function ask(name: string, request: IpnRequest, reserve = 0): Promise<Answer> {
+    const leftMs = endsAt - performance.now();
+    if (signal.aborted || answers.length >= MAX_REQUESTS - reserve || leftMs < reserve * SHORT_MS)
+      throw new Stopped();
+    const limits = { timeoutMs: Math.min(REQUEST_MS, leftMs), signal, localOnly: automatic };
+    const report = await courier.ask(delivery, request, limits);
+    const { responseStatus: status, responseBody, failure } = report;
+    const text = responseBody ?? '';
+    const problem = answerProblem({ status, headers: report.responseHeaders, body: text });
+    const isFine = failure === null && !saysRefused(text) && (!problem || problem.tone === 'warning');
+    const paid = await isPaid?.();
+    const said = status === null && failure ? describeFailure(failure, report) : ownWords(text);
+    const answer = {
+      name,
+      request,
+      report,
+      isAccepted: paid ?? isFine,
+      outcome: `${status ?? failure?.code} ${masked(text, identifiers)}`,
+      words: [status, said && (status === null ? said : `“${said}”`)].filter(Boolean).join(' '),
+    };
+    if (signal.aborted) throw new Stopped();
+    answers.push(answer);
+    // Nothing that it answers now says anything about the IPN.
+    if (status === 429 || failure?.code === 'egress') throw new Stopped();
+    return answer;
+  }
+
+  /** The first variant that the receiver accepts twice; undefined if it accepts none. */
+  async function firstAccepted(variants: readonly IpnVariant[]) {
+    for (const variant of variants) {
+      const answer = await ask(variant.name, variant.request, KEPT_BACK);
+      if (answer.isAccepted && (await isSeenAgain(variant, answer))) return { variant, answer };
+    }
+    return undefined;
+  }
+
+  /** Whether the receiver accepts another wrong signature, too, but still not the right one. */
+  async function acceptsAny(accepted: IpnVariant, signatures: readonly IpnVariant[]): Promise<boolean> {
+    // Only the first variant has no rejected one before it.
+    const other = signatures[0] === accepted && signatures.find(({ name }) => name !== accepted.name);
+    if (!other || !(await ask(other.name, other.request)).isAccepted) return false;
+    return !(await ask('genuine', genuine)).isAccepted;
+  }
+
+  async function isSeenAgain({ name, request }: IpnVariant, { outcome, isAccepted }: Answer) {
+    const again = await ask(name, request);
+    return again.isAccepted === isAccepted && (isAccepted || again.outcome === outcome);
+  }
+
+  async function find(): Promise<Result> {
+    const first = await ask('genuine', genuine);
+    if (first.report.responseStatus === null) {
+      return { summary: `Your receiver cannot be asked: ${first.words}.` };
+    }
+    const other = dialect.diagnosis.aboutUnknownOrder(body, secretKey);
+    identifiers = [...identifiers, other.identifier];
+    const signed = await ask('unknown-order', other.signed);
+    const random = await ask('unknown-order-random-signature', other.unsigned);
+    if (first.isAccepted && (isPaid || first.outcome !== random.outcome))
+      return { summary: `Your receiver accepts the IPN now (${first.words}).`, accepted: 'genuine' };
+    if (first.isAccepted) {
+      return {
+        summary: `Cannot tell: your receiver answers everything alike (${first.words}), even a random signature for an order that does not exist. --probe-url with --paid-when judges by the order.`,
+      };
+    }
+    if (random.isAccepted && !signed.isAccepted) return { ...NOT_CHECKED, accepted: random.name };
+    if (signed.outcome !== random.outcome) return afterSignature(first, signed, random);
+    const { signatures, shapes, lookups } = dialect.diagnosis.variants(body, keys);
+    const rest = [...shapes, ...lookups];
+    const found =
+      (await firstAccepted(signatures.slice(0, MAX_REQUESTS - KEPT_BACK - answers.length - rest.length))) ??
+      (await firstAccepted(rest)) ??
+      (await onlyOneThatDiffers(signatures, first));
+    if (found && (await acceptsAny(found.variant, signatures)))
+      return { ...NOT_CHECKED, accepted: found.variant.name };
+    if (found) return ofVariant(found.variant, found.answer, signatures.includes(found.variant));
+    const unsigned = await ask('random-signature', dialect.diagnosis.withRandomSignature(body));
+    if (unsigned.isAccepted) return { ...NOT_CHECKED, accepted: unsigned.name };
+    if (unsigned.outcome !== first.outcome) return afterSignature(first, first, unsigned);
+    return {
+      summary: `Your receiver accepted none of ${answers.length} variants of the IPN, and answered the genuine one ${first.words}. What is left: how it looks up the order, a firewall, a login, or a secret key that the emulator does not know.`,
+    };
+  }
+
+  /** The only signature that the receiver answers in another way: it passed the check and failed later. */
+  async function onlyOneThatDiffers(signatures: readonly IpnVariant[], first: Answer) {
+    const tried = signatures.flatMap((variant) => {
+      const answer = answers.find(({ request }) => request === variant.request);
+      return answer ? [{ variant, answer }] : [];
+    });
+    const others = tried.filter(({ answer }) => answer.outcome !== first.outcome);
+    const [only, another] = others;
+    const { responseStatus: status } = only?.answer.report ?? {};
+    if (!only || another || tried.length < 3 || !status || status >= 500) return undefined;
+    return (await isSeenAgain(only.variant, only.answer)) ? only : undefined;
+  }
+
+  function ofVariant(variant: IpnVariant, answer: Answer, isSignature: boolean): Result {
+    const { name, cause, fix } = variant;
+    const language = languageOf(
+      answers.map(({ report }) => ({ headers: report.responseHeaders, body: report.responseBody ?? '' })),
+    );
+    const code = isSignature ? dialect.signatureCode(body) : undefined;
+    const line = code && language ? ` In ${language}: ${code[language]}` : '';
+    const proof = answer.isAccepted
+      ? 'Your receiver accepted the IPN that was sent that way, twice.'
+      : `Only the IPN that was signed that way passed the check, twice. It was then rejected: ${answer.words}.`;
+    const isLookup = !isSignature && name.startsWith('identifier-');
+    const mistake = isLookup ? NOT_THE_SIGNATURE : name;
+    return { summary: `${cause} ${proof}`, cause, fix: fix + line, mistake, accepted: name };
+  }
+
+  let result: Result;
+  try {
+    result = await find();
+  } catch (error) {
+    if (!(error instanceof Stopped)) throw error;
+    result = { summary: `Stopped after ${answers.length} requests, before a cause was found.` };
+    const last = answers.at(-1);
+    if (last?.report.responseStatus === 429)
+      result.summary = 'Your receiver limits the rate of requests (429): exempt the route of ipn_url.';
+  }
+  const last = answers.at(-1);
+  const mayAsk = last && last.report.responseStatus !== null && last.report.responseStatus !== 429;
+  if (mayAsk && answers.length > 1 && result.accepted !== 'genuine') {
+    await ask('genuine', genuine).catch(() => undefined);
+  }
+  const tried = answers.map(({ name, report, words }) => ({
+    name,
+    status: report.responseStatus,
+    answer: (report.responseBody ?? words).slice(0, KEPT_ANSWER),
+  }));
+  const nothing = { cause: null, fix: null, mistake: null, accepted: null };
+  const diagnosis = { at: timestamp(context().now), ...nothing, ...result, tried };
+  await store.commit((state) => recordDiagnosis(state, delivery.id, diagnosis));
+  const final = answers.findLast(({ request }) => request === genuine);
+  if (final?.isAccepted && final.report.failure === null) {
+    const attempt = { ...final.report, startedAt: diagnosis.at };
+    await store.commit((state) => recordAttempt(state, delivery.id, attempt, context()));
+  }
+  return diagnosis;
+}
+
+/** A body without what differs between equal outcomes: identifiers, digests, times and numbers. */
+function masked(body: string, identifiers: readonly string[]): string {
+  const text = identifiers.reduce((before, identifier) => before.replaceAll(identifier, '…'), body);
+  return text.replace(/[0-9a-f]{16,}/gi, '…').replace(/\d+/g, '0');
+}
+
+/** The merchant whose key signs an IPN that can be diagnosed. @throws GatewayError `wrong_state` */
+function requireDiagnosable(delivery: Delivery, state: State): Merchant {
+  const { id, signedWith, merchantId } = delivery;
+  const payment = delivery.paymentId === null ? undefined : state.payments.get(delivery.paymentId);
+  const merchant = state.merchants.get(merchantId);
+  const no = (why: string) =>
+    new GatewayError('wrong_state', `IPN ${id} cannot be diagnosed: ${why}`, {
+      hint: hint`Diagnose the IPN of a settled payment: ${command('pay', '--approve')}, then ${command('ipn diagnose')}`,
+    });
+  if (signedWith === '') throw no('it was tampered with, so a receiver must reject it');
+  if (!payment) throw no('it has no payment, so no order can be paid by it');
+  if (!merchant) throw no('the merchant that signed it no longer exists');
+  if (!tellsState(delivery, payment)) throw no(`its payment is ${payment.status} by now`);
+  return merchant;
+}
+
+const NOT_THE_SIGNATURE = 'not-the-signature';
+
+/** The receiver checks the signature as it should, and rejects the genuine IPN later. */
+function afterSignature(genuine: Answer, right: Answer, random: Answer): Result {
+  const which = right === genuine ? 'the genuine IPN' : 'the right signature of an order that does not exist';
+  const cause = `Your code checks the signature correctly, and rejects the IPN after that (${genuine.words}).`;
+  return {
+    summary: `${cause} It answered ${which} with ${right.words}, and a random signature with ${random.words}.`,
+    cause,
+    fix: 'Check how your code looks up the order, and how it compares amount, currency and status.',
+    mistake: NOT_THE_SIGNATURE,
+  };
+}
+
+const NOT_CHECKED = {
+  summary: 'Your code accepts wrong signatures, but not the right one.',
+  cause: 'Your code accepts wrong signatures, but not the right one.',
+  fix: 'Reject the IPN if the expected signature differs from the one in the IPN, and accept it only if they are equal.',
+  mistake: 'signature-not-checked',
+};

@@ -1,0 +1,350 @@
+import { createHash, createHmac } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import type { Diagnosis } from '../../src/contract/diagnosis.ts';
+import { type Answer, type Received, startReceiver } from '../helpers/receiver.ts';
+import { ask, ORDER, paid, type Sim, startSim } from '../helpers/sim.ts';
+
+const KEY = 'sec_sim_example_not_a_real_key';
+const hmac = (text: string, key = KEY, algorithm = 'sha256') =>
+  createHmac(algorithm, key).update(text).digest('hex').toUpperCase();
+const hash = (text: string, algorithm = 'sha256') =>
+  createHash(algorithm).update(text).digest('hex').toUpperCase();
+
+/** The values of an IPN that code signs, as a form has them. */
+interface Form {
+  amount: string;
+  identifier: string;
+  status: string;
+  currency: string;
+  charge: string;
+  trx: string;
+  signature: string;
+}
+
+function formOf(body: string): Form {
+  const form = new URLSearchParams(body);
+  const value = (name: string) => form.get(name) ?? '';
+  return {
+    amount: value('data[amount]'),
+    identifier: value('identifier'),
+    status: value('status'),
+    currency: value('data[currency][code]'),
+    charge: value('data[charge]'),
+    trx: value('data[payment_trx]'),
+    signature: value('signature'),
+  };
+}
+
+/** One answer for every rejection, which shows nothing. */
+const REJECTED: Answer = { status: 400, body: 'rejected' };
+const ACCEPTED: Answer = { body: 'ok' };
+
+/** Settles an order at a receiver, and diagnoses its IPN. */
+async function diagnosed(
+  handler: (request: Received) => Answer,
+  { amount = '49.90', sim = undefined as Sim | undefined, input = {}, identifier = 'order-1' } = {},
+) {
+  const receiver = await startReceiver(handler);
+  const used = sim ?? (await startSim());
+  await paid(used, { ...ORDER, amount, identifier, ipn_url: `${receiver.url}/ipn` });
+  const path = `/ipns/${identifier}/diagnose`;
+  const { status, body } = await ask<Diagnosis>(used, 'POST', path, input);
+  return { status, diagnosis: body, requests: receiver.requests, sim: used };
+}
+
+type Compute = (form: Form, body: string) => string;
+
+/** Code with one mistake: it accepts an IPN if the signature is the one that it computes. */
+const checks =
+  (compute: Compute) =>
+  ({ body }: Received): Answer =>
+    compute(formOf(body), body) === formOf(body).signature ? ACCEPTED : REJECTED;
+
+const withoutSignature = (body: string) => {
+  const form = new URLSearchParams(body);
+  form.delete('signature');
+  return form;
+};
+
+const MISTAKEN: [mistake: string, cause: string, compute: Compute, amount?: string][] = [
+  [
+    'amount-reformatted',
+    'Your code signs 49.9. The IPN says 49.90.',
+    ({ amount, identifier }) => hmac(`${Number(amount)}${identifier}`),
+  ],
+  [
+    'amount-reformatted',
+    'Your code signs 136. The IPN says 136.0.',
+    ({ amount, identifier }) => hmac(`${Number(amount)}${identifier}`),
+    '136.0',
+  ],
+  [
+    'amount-reformatted',
+    'Your code signs 136.00. The IPN says 136.',
+    ({ amount, identifier }) => hmac(`${Number(amount).toFixed(2)}${identifier}`),
+    '136',
+  ],
+  [
+    'amount-reformatted',
+    'Your code signs 49.90000000. The IPN says 49.90.',
+    ({ amount, identifier }) => hmac(`${Number(amount).toFixed(8)}${identifier}`),
+  ],
+  [
+    'amount-reformatted',
+    'Your code signs 4990. The IPN says 49.90.',
+    ({ amount, identifier }) => hmac(`${Math.round(Number(amount) * 100)}${identifier}`),
+  ],
+  [
+    'operands-swapped',
+    'Your code signs “order-149.90”. It must sign “49.90order-1”.',
+    ({ amount, identifier }) => hmac(identifier + amount),
+  ],
+  ['hmac-arguments-swapped', 'text and key are swapped', (f) => hmac(KEY, f.amount + f.identifier)],
+  ['separator', 'It must sign “49.90order-1”.', (f) => hmac(`${f.amount}|${f.identifier}`)],
+  ['separator', 'It must sign “49.90order-1”.', (f) => hmac(`${f.amount}_${f.identifier}`)],
+  ['lower-case', 'lower case', (f) => hmac(f.amount + f.identifier).toLowerCase()],
+  ['base64', 'base64', (f) => Buffer.from(hmac(f.amount + f.identifier), 'hex').toString('base64')],
+  ['md5', 'MD5', (f) => hmac(f.amount + f.identifier, KEY, 'md5')],
+  ['md5', 'MD5', (f) => hash(f.amount + f.identifier + KEY, 'md5')],
+  ['sha1', 'SHA1', (f) => hmac(f.amount + f.identifier, KEY, 'sha1')],
+  ['sha512', 'SHA512', (f) => hmac(f.amount + f.identifier, KEY, 'sha512')],
+  ['hash-without-hmac', 'plain SHA-256', (f) => hash(f.amount + f.identifier)],
+  ['key-concatenated', 'concatenated', (f) => hash(f.amount + f.identifier + KEY)],
+  ['undefined-amount', 'signs “undefinedorder-1”', (f) => hmac(`undefined${f.identifier}`)],
+  ['undefined-amount', 'signs “Noneorder-1”', (f) => hmac(`None${f.identifier}`)],
+  ['undefined-amount', 'signs “nullorder-1”', (f) => hmac(`null${f.identifier}`)],
+  ['empty-text', 'signs “”', () => hmac('')],
+  ['amount-only', 'signs “49.90”', (f) => hmac(f.amount)],
+  ['identifier-only', 'signs “order-1”', (f) => hmac(f.identifier)],
+  ['charge-included', '“49.90order-11.00”', (f) => hmac(f.amount + f.identifier + f.charge)],
+  ['trx-instead-of-identifier', 'Your code signs', (f) => hmac(f.amount + f.trx)],
+  ['currency-included', '“49.90order-1USD”', (f) => hmac(f.amount + f.identifier + f.currency)],
+  ['status-included', '“49.90order-1success”', (f) => hmac(f.amount + f.identifier + f.status)],
+  ['whole-body', 'It must sign “49.90order-1”.', (_, body) => hmac(withoutSignature(body).toString())],
+  [
+    'whole-body',
+    'It must sign “49.90order-1”.',
+    (_, body) => {
+      const form = withoutSignature(body);
+      form.sort();
+      return hmac(form.toString());
+    },
+  ],
+  ['public-key', 'the public key', (f) => hmac(f.amount + f.identifier, 'pub_sim_example_not_a_real_key')],
+  ['empty-key', 'an empty key', (f) => hmac(f.amount + f.identifier, '')],
+  ['key-with-whitespace', 'a newline', (f) => hmac(f.amount + f.identifier, `${KEY}\n`)],
+  ['key-with-whitespace', 'a quotation mark', (f) => hmac(f.amount + f.identifier, `"${KEY}"`)],
+  ['prefixed-key', '"Bearer "', (f) => hmac(f.amount + f.identifier, `Bearer ${KEY}`)],
+];
+
+describe('a diagnosis', () => {
+  it.each(MISTAKEN)('finds %s: %s', async (mistake, cause, compute, amount = '49.90') => {
+    const { diagnosis, requests } = await diagnosed(checks(compute), { amount });
+    expect(diagnosis).toMatchObject({ mistake, accepted: mistake, cause: expect.stringContaining(cause) });
+    expect(diagnosis.fix).toEqual(expect.any(String));
+    expect(diagnosis.tried.length).toBeLessThanOrEqual(60);
+    // The first attempt of the IPN, then every request of the diagnosis. The genuine IPN is the last.
+    expect(requests).toHaveLength(1 + diagnosis.tried.length);
+    expect(requests.at(-1)?.body).toBe(requests[0]?.body);
+  });
+
+  it.each<[name: string, answers: [right: Answer, wrong: Answer]]>([
+    ['an unknown order', [{ status: 404, body: 'no such order' }, REJECTED]],
+    ['a wrong amount', [{ status: 409, body: '{"error":"amount mismatch"}' }, REJECTED]],
+    ['an order that is closed', [{ status: 410 }, { status: 401 }]],
+    ['an error', [{ status: 500, body: 'Error: no database' }, { status: 400 }]],
+    ['a body that says so', [{ body: '{"success":false}' }, { status: 403 }]],
+  ])('never blames the signature if it is right and the IPN is refused for %s', async (_, [right, wrong]) => {
+    const handler = ({ body }: Received) => {
+      const { amount, identifier, signature } = formOf(body);
+      return hmac(amount + identifier) === signature ? right : wrong;
+    };
+    const { diagnosis } = await diagnosed(handler);
+    expect(diagnosis).toMatchObject({ mistake: 'not-the-signature', accepted: null });
+    expect(diagnosis.cause).toMatch(/^Your code checks the signature correctly/);
+    expect(diagnosis.tried).toHaveLength(4);
+  });
+
+  it('does not blame the signature if the order is looked up first', async () => {
+    const handler = ({ body }: Received): Answer => {
+      const { amount, identifier, signature } = formOf(body);
+      if (identifier !== 'order-1') return { status: 404, body: 'unknown' };
+      return hmac(amount + identifier) === signature ? { status: 409, body: 'wrong total' } : REJECTED;
+    };
+    const { diagnosis } = await diagnosed(handler);
+    expect(diagnosis).toMatchObject({ mistake: 'not-the-signature', accepted: null });
+  });
+
+  it('cannot tell if everything is answered alike, unless a probe shows the order', async () => {
+    let isPaid = false;
+    const handler = ({ body, url }: Received): Answer => {
+      if (url.startsWith('/orders/')) return { body: JSON.stringify({ status: isPaid ? 'paid' : 'open' }) };
+      const { amount, identifier, signature } = formOf(body);
+      isPaid ||= hmac(`${Number(amount)}${identifier}`) === signature;
+      return {};
+    };
+    const { diagnosis, sim, requests } = await diagnosed(handler);
+    expect(diagnosis).toMatchObject({ cause: null, summary: expect.stringMatching(/^Cannot tell: /) });
+    expect(
+      requests.map(({ body }) => formOf(body).identifier).filter((one) => one !== 'order-1'),
+    ).toHaveLength(2);
+    const to = sim.server.parts.ipns.of(sim.server.parts.payments.require('order-1').id)[0]?.url ?? '';
+    const probeUrl = new URL('/orders/{identifier}', to).href;
+    const input = { probeUrl, paidWhen: '.status=paid' };
+    const { body } = await ask<Diagnosis>(sim, 'POST', '/ipns/order-1/diagnose', input);
+    expect(body).toMatchObject({ mistake: 'amount-reformatted' });
+    const alone = await ask(sim, 'POST', '/ipns/order-1/diagnose', { probeUrl });
+    expect(alone).toMatchObject({ status: 422, body: { message: expect.stringContaining('--paid-when') } });
+  });
+
+  it.each<[mistake: string, accepted: string, handler: (request: Received) => Answer, identifier?: string]>([
+    ['json', 'json', ({ body }) => (body.startsWith('{') ? ACCEPTED : REJECTED)],
+    ['number-amount', 'number-amount', ({ body }) => (/"amount":\d/.test(body) ? ACCEPTED : REJECTED)],
+    [
+      'multipart',
+      'multipart',
+      ({ headers }) => (/multipart/.test(headers['content-type'] ?? '') ? ACCEPTED : REJECTED),
+    ],
+    [
+      'query',
+      'query',
+      ({ method, url }) => (method === 'POST' && url.includes('signature=') ? ACCEPTED : REJECTED),
+    ],
+    ['get', 'get', ({ method }) => (method === 'GET' ? ACCEPTED : { status: 405 })],
+    [
+      'data-as-json-text',
+      'data-as-json-text',
+      ({ body }) => (new URLSearchParams(body).get('data')?.startsWith('{') ? ACCEPTED : REJECTED),
+    ],
+    [
+      'not-the-signature',
+      'identifier-lower-case',
+      ({ body }) => (formOf(body).identifier === 'order-a' ? ACCEPTED : { status: 404 }),
+      'ORDER-A',
+    ],
+    [
+      'not-the-signature',
+      'identifier-numeric',
+      ({ body }) => (formOf(body).identifier === '17' ? ACCEPTED : { status: 404 }),
+      'order-17',
+    ],
+  ])('finds %s: %s is accepted', async (mistake, accepted, handler, identifier = 'order-1') => {
+    const { diagnosis } = await diagnosed(handler, { identifier });
+    expect(diagnosis).toMatchObject({ mistake, accepted, fix: expect.any(String) });
+  });
+
+  it('finds a signature that passes the check, although the IPN is rejected later', async () => {
+    const handler = ({ body }: Received): Answer => {
+      const { amount, identifier, signature } = formOf(body);
+      if (identifier !== 'order-1') return { status: 404, body: 'unknown' };
+      return hmac(`${Number(amount)}${identifier}`) === signature
+        ? { status: 409, body: 'total 49.9 is not 49.90' }
+        : REJECTED;
+    };
+    const { diagnosis } = await diagnosed(handler);
+    expect(diagnosis).toMatchObject({ mistake: 'amount-reformatted', accepted: 'amount-reformatted' });
+    expect(diagnosis.summary).toContain('It was then rejected: 409 “total 49.9 is not 49.90”.');
+  });
+
+  it.each([
+    ['before the order is looked up', [] as string[]],
+    ['after the order is looked up', ['order-1']],
+  ])('never blames the first mistake that it tries if the check is inverted %s', async (_, known) => {
+    const handler = ({ body }: Received): Answer => {
+      const { amount, identifier, signature } = formOf(body);
+      if (known.length && !known.includes(identifier)) return { status: 404 };
+      return hmac(amount + identifier) === signature ? REJECTED : ACCEPTED;
+    };
+    const { diagnosis } = await diagnosed(handler);
+    expect(diagnosis).toMatchObject({ mistake: 'signature-not-checked', accepted: expect.any(String) });
+  });
+
+  it('stops at a 429, and when its client goes away', async () => {
+    const limited = await diagnosed((_) => ({ status: 429 }));
+    expect(limited.diagnosis).toMatchObject({ cause: null, summary: expect.stringContaining('429') });
+    expect(limited.diagnosis.tried).toHaveLength(1);
+    const sim = await startSim();
+    const receiver = await startReceiver([REJECTED]);
+    await paid(sim, { ipn_url: `${receiver.url}/ipn` });
+    const leaving = new AbortController();
+    const left = sim.server.parts.ipns.diagnose('order-1', {}, leaving.signal);
+    await receiver.request(6);
+    leaving.abort();
+    expect((await left).cause).toBeNull();
+    expect(receiver.requests.length).toBeLessThan(10);
+  });
+
+  it('is only for an IPN that tells the state of a payment', async () => {
+    const sim = await startSim();
+    await paid(sim);
+    const fired = async (fields: object) =>
+      (await ask<{ id: string }>(sim, 'POST', '/ipns', { to: 'http://127.0.0.1:9/ipn', ...fields })).body.id;
+    for (const [id, why] of [
+      [await fired({}), 'it has no payment'],
+      [await fired({ payment: 'order-1', tamper: 'amount' }), 'it was tampered with'],
+      [await fired({ payment: 'order-1', status: 'failed' }), 'its payment is succeeded'],
+    ] as const) {
+      expect(await ask(sim, 'POST', `/ipns/${id}/diagnose`)).toMatchObject({
+        status: 409,
+        body: { message: expect.stringContaining(why) },
+      });
+    }
+    expect(await ask(sim, 'POST', '/ipns/nobody/diagnose')).toMatchObject({ status: 404 });
+  });
+
+  it('is kept on the IPN, not as attempts, and stays in the verdict while nothing else is known', async () => {
+    let isUp = true;
+    const handler = checks(({ amount, identifier }) => hmac(`${Number(amount)}${identifier}`));
+    const { sim } = await diagnosed((request) => (isUp ? handler(request) : 'drop'));
+    const [ipn] = sim.server.parts.ipns.of(sim.server.parts.payments.require('order-1').id);
+    const seen = async () => (await ask(sim, 'GET', `/ipns/${ipn?.id}`)).body;
+    const verdict = {
+      tone: 'bad',
+      cause: expect.stringMatching(/^Your code signs 49.9. The IPN says 49.90. /),
+    };
+    expect(await seen()).toMatchObject({ state: 'failed', attempts: [{}], verdict });
+    isUp = false;
+    await ask(sim, 'POST', `/ipns/${ipn?.id}/resend`);
+    const after = await seen();
+    expect(after).toMatchObject({ attempts: [{}, {}], verdict });
+    expect(JSON.stringify(after['verdict'])).toContain('The last attempt had no response');
+  });
+
+  it('says in the verdict what was tried if nothing is accepted', async () => {
+    const { diagnosis, sim } = await diagnosed(() => REJECTED);
+    expect(diagnosis).toMatchObject({ cause: null, mistake: null, accepted: null });
+    const [ipn] = (await ask<{ data: object[] }>(sim, 'GET', '/ipns?payment=order-1')).body.data;
+    expect(ipn).toMatchObject({
+      verdict: { cause: expect.stringContaining('accepted none of 58 variants') },
+    });
+    expect(ipn).not.toHaveProperty('unexplained');
+  });
+
+  it('makes an IPN delivered only if the genuine one is accepted now', async () => {
+    let isFixed = false;
+    const { sim } = await diagnosed(({ body }) => {
+      const { amount, identifier, signature } = formOf(body);
+      return isFixed && hmac(amount + identifier) === signature ? ACCEPTED : REJECTED;
+    });
+    isFixed = true;
+    const again = await ask<Diagnosis>(sim, 'POST', '/ipns/order-1/diagnose');
+    expect(again.body).toMatchObject({ cause: null, accepted: 'genuine' });
+    const { body } = await ask<{ data: object[] }>(sim, 'GET', '/ipns?payment=order-1');
+    expect(body.data).toMatchObject([{ state: 'delivered', attempts: [{}, { responseStatus: 200 }] }]);
+  });
+
+  it('can be started on the page of the IPN, where it is shown, folded', async () => {
+    const handler = checks(({ amount, identifier }) => hmac(`${Number(amount)}${identifier}`));
+    const receiver = await startReceiver(handler);
+    const sim = await startSim();
+    const settled = await paid(sim, { ipn_url: `${receiver.url}/ipn` });
+    const page = `${sim.url}/_sim/ui/ipns/${settled.delivery?.id}`;
+    const before = await (await fetch(page)).text();
+    expect(before).toContain('Find the cause');
+    expect(before).toContain('If 49.91 passes and 49.90 does not, your code drops the 0.');
+    const body = new URLSearchParams({ from: new URL(page).pathname });
+    const after = await (await fetch(`${page}/diagnose`, { method: 'POST', body })).text();
+    expect(after).toMatch(/<h2>Your code signs 49.9. The IPN says 49.90.<\/h2>/);
+    expect(after).toMatch(/<details id="diagnosis">.*<code>genuine<\/code> 400/s);
+  });
+});
