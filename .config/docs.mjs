@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { importSources } from './assets.mjs';
 
 const sources = await importSources();
-const { AREAS, EXIT_CODES, PROFILES, program } = sources;
+const { AREAS, ERRORS, PROFILES, program } = sources;
 
 /** The output of a command of the built program. */
 const outputOf = (...args) =>
@@ -65,7 +65,7 @@ function options() {
 
 function exits() {
   const rows = [...helpOf(program).matchAll(/^ {2}(\d) {2}(.+)$/gm)].map(([, number, meaning]) => {
-    const names = Object.keys(EXIT_CODES).filter((name) => EXIT_CODES[name] === Number(number));
+    const names = Object.keys(ERRORS).filter((name) => ERRORS[name].exitCode === Number(number));
     return [number, meaning, names.map(code).join(', ')];
   });
   return table(['Exit code', 'Meaning', 'Codes of errors'], rows);

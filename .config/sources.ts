@@ -2,10 +2,9 @@
 import { buildProgram, COMMANDS } from '../src/cli/run.ts';
 import '../src/http/control/routes.ts';
 
-export { EXIT_CODES } from '../src/cli/output.ts';
 export { AREAS } from '../src/conform/manifest.ts';
 export { AUDIT_CLASSES } from '../src/contract/audit.ts';
-export { kebab } from '../src/contract/error.ts';
+export { ERRORS, kebab } from '../src/contract/error.ts';
 export { componentSchemas, querySchemas } from '../src/contract/json-schema.ts';
 export { CHOICES, choicesOf, PROFILES } from '../src/contract/profiles.ts';
 export { librarySchema } from '../src/options/json-schema.ts';

@@ -195,14 +195,8 @@ const NOT_THERE = hint`Start one with: ${command('start')}. Or pass its address 
 /** The same error with the library's option names in its hint. @param instead a hint that replaces its own */
 function inOptionNames(error: unknown, instead?: Hint): unknown {
   if (!(error instanceof GatewayError)) return error;
-  const { code, message, problems, problemCount, hint: fix = [], cause } = error;
-  const named = (instead ?? fix).map((part) =>
+  const fix = (instead ?? error.hint)?.map((part) =>
     typeof part !== 'string' && 'option' in part ? STYLE.option(part) : part,
   );
-  return new GatewayError(code, message, {
-    problems,
-    problemCount,
-    ...(named.length && { hint: named }),
-    cause,
-  });
+  return fix ? error.with({ hint: fix, cause: error.cause }) : error;
 }

@@ -100,7 +100,7 @@ async function start(
   const firstFaults =
     options.faults === undefined ? [] : parseInput(FaultRules, { faults: options.faults }).faults;
   const initial = initialSnapshots(packagedFixtures(), options.fixtures, label('fixtures'), currencies);
-  const random = systemRandom();
+  const random = systemRandom;
   const controlToken =
     options.controlToken ?? (isLoopback(options.host) ? null : randomBytes(18).toString('base64url'));
   const onRejected = (target: string, why: string) => {

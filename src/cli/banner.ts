@@ -6,30 +6,17 @@ import { type Output, pairs } from './output.ts';
 import type { RunningServer } from './start-emulator.ts';
 
 /** The first line of `start --json`. */
-export interface ReadyEvent {
-  event: 'ready';
-  url: string;
-  port: number;
-  publicKey: string;
-  secretKey: string;
-  dashboardUrl: string;
-  dataDir: string | null;
-  controlToken: string | null;
-  /** The file that clients must trust; null for plain HTTP. */
-  tlsCa: string | null;
-  /** The port of the proxy; null without --proxy. */
-  proxyPort: number | null;
-  pid: number;
-}
+export type ReadyEvent = ReturnType<typeof readyEvent>;
 
-export function readyEvent(
-  emulator: Omit<ReadyEvent, 'event' | 'dashboardUrl' | 'proxyPort'>,
-  baseUrl: string,
-  isProxy: boolean,
-): ReadyEvent {
+type Emulator = Pick<
+  RunningServer,
+  'url' | 'port' | 'publicKey' | 'secretKey' | 'dataDir' | 'controlToken' | 'tlsCa'
+> & { pid: number };
+
+export function readyEvent(emulator: Emulator, baseUrl: string, isProxy: boolean) {
   const { url, port, publicKey, secretKey, dataDir, controlToken, tlsCa, pid } = emulator;
   return {
-    event: 'ready',
+    event: 'ready' as const,
     url,
     port,
     publicKey,
@@ -37,7 +24,9 @@ export function readyEvent(
     dashboardUrl: `${baseUrl}/_sim`,
     dataDir,
     controlToken,
+    /** The file that clients must trust; null for plain HTTP. */
     tlsCa,
+    /** The port of the proxy; null without --proxy. */
     proxyPort: isProxy ? port : null,
     pid,
   };

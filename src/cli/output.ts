@@ -5,6 +5,7 @@ import { hidePasswords } from '../contract/credentials.ts';
 import { OBEYED_BY_TERMINALS, shellWord } from '../contract/curl.ts';
 import {
   type CommandHint,
+  ERRORS,
   type ErrorCode,
   GatewayError,
   type Hint,
@@ -53,33 +54,6 @@ export function printable(text: string): string {
 export function onOneLine(value: string): string {
   return escaped(value).replaceAll('\n', '\\u000a');
 }
-
-/** Exit codes, as `--help` lists them. */
-export const EXIT_CODES = {
-  invalid_fields: 2,
-  unsupported_currency: 2,
-  invalid_api_key: 2,
-  unparseable_body: 2,
-  unsupported_media_type: 2,
-  body_too_large: 2,
-  unauthorized: 2,
-  forbidden: 2,
-  egress_refused: 4,
-  not_found: 4,
-  method_not_allowed: 2,
-  wrong_state: 4,
-  expired: 4,
-  insufficient_funds: 4,
-  storage_failed: 5,
-  state_damaged: 6,
-  folder_in_use: 5,
-  port_in_use: 5,
-  no_server: 3,
-  timed_out: 4,
-  usage: 2,
-  check_failed: 1,
-  internal: 1,
-} as const satisfies Record<ErrorCode, number>;
 
 /** Commands that need no running emulator. */
 const NEED_NO_SERVER: readonly string[] = [
@@ -168,7 +142,7 @@ export class Output {
     for (const notice of notices) this.notice(notice);
     if (failure === undefined) return 0;
     this.notice(`gateway-sim: ${failure}`);
-    return EXIT_CODES[failureCode];
+    return ERRORS[failureCode].exitCode;
   }
 
   /** Whether the reader of stdout has ended, as with `| head`. */
@@ -200,7 +174,7 @@ export class Output {
       this.notice(`  ${problem}`);
     }
     if (hint) this.notice(['  ', ...hint]);
-    return EXIT_CODES[code];
+    return ERRORS[code].exitCode;
   }
 }
 

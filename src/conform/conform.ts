@@ -52,8 +52,8 @@ export async function conform(options: ConformOptions) {
   /** Unique to this run, since a gateway may remember identifiers for a long time. */
   const run = randomBytes(4).toString('hex');
   let tries = 0;
-  /** The lines that got no response since the last response, each with the number of tries that had begun by then. */
-  const unanswered = new Map<ManifestLine, number>();
+  /** The lines that got no response since the last response. */
+  const unanswered = new Set<ManifestLine>();
   let gone: NoAnswer | undefined;
   const whenGone = ({ reason }: NoAnswer) => ({ why: `the target had stopped responding: ${reason}` });
 
@@ -75,13 +75,11 @@ export async function conform(options: ConformOptions) {
   }
 
   async function tryOnce(line: ManifestLine, before: readonly ManifestLine[]): Promise<Verdict | NoAnswer> {
-    const number = ++tries;
-    const session = new Session(target, listener, address, `c${run}${number.toString(36)}`);
+    const session = new Session(target, listener, address, `c${run}${(++tries).toString(36)}`);
     try {
       for (const earlier of before) await session.run(earlier);
       const seen = await session.run(line);
-      // A response to an earlier request says nothing about the target now.
-      for (const [other, begun] of gone ? [] : unanswered) if (begun < number) unanswered.delete(other);
+      if (!gone) unanswered.clear();
       if (line.source.kind === 'documented' && isElsewhere(line.expect, seen)) {
         return { why: 'the document does not say which field of the response contains the card' };
       }
@@ -106,7 +104,7 @@ export async function conform(options: ConformOptions) {
     if (!(first instanceof NoAnswer)) return first;
     const second = await tryOnce(line, before);
     if (!(second instanceof NoAnswer)) return second;
-    if (!second.isThere) unanswered.set(line, tries);
+    if (!second.isThere) unanswered.add(line);
     if (unanswered.size >= MAX_UNANSWERED) gone ??= second;
     const mismatch = { expected: 'a response', got: second.reason, cause: 'a response' };
     return { mismatches: [mismatch], met: [], isNoRoute: false };
@@ -125,7 +123,7 @@ export async function conform(options: ConformOptions) {
   const queue = wanted.filter((line) => !isAlone(line));
   await Promise.all(Array.from({ length: target.isEmulator ? CONCURRENCY : 1 }, () => work(queue)));
   await work(wanted.filter(isAlone));
-  if (gone) for (const line of unanswered.keys()) verdicts.set(line, whenGone(gone));
+  if (gone) for (const line of unanswered) verdicts.set(line, whenGone(gone));
   const report = reportOf(options.url, inForce, verdicts, maskKeys([publicKey, secretKey]));
   return { report, verdicts, gone };
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { STATUS } from './error.ts';
+import { ERRORS } from './error.ts';
 import { field, record, text } from './field.ts';
 import { namesOf } from './vocabulary.ts';
 
@@ -27,7 +27,7 @@ export const ControlError = record(
   "An error of the control API: the service's fields, plus a code and a hint.",
   {
     ...errorFields,
-    code: field(z.enum(namesOf(STATUS)), 'The kind of error.'),
+    code: field(z.enum(namesOf(ERRORS)), 'The kind of error.'),
     remedy: field(z.optional(text), 'What to do about it.'),
     hint: field(
       z.optional(z.array(z.union([text, CommandHint, OptionHint]))),

@@ -70,35 +70,35 @@ export function renderHint(parts: Hint, style: HintStyle = PLAIN): string {
 }
 
 /**
- * Every error that users can get, with its HTTP status. Rejected
- * initiates are answered 200 unless `--error-status http` (observed: refusal-*-status). `cli/output.ts` maps each to an exit code.
+ * Every error that users can get, with its HTTP status and the exit code of a command, as `--help` lists it. Rejected
+ * initiates are answered 200 unless `--error-status http` (observed: refusal-*-status).
  */
-export const STATUS = {
-  invalid_fields: 422,
-  unsupported_currency: 422,
-  invalid_api_key: 401,
-  unparseable_body: 400,
-  unsupported_media_type: 415,
-  body_too_large: 413,
-  unauthorized: 401,
-  forbidden: 403,
-  egress_refused: 403,
-  not_found: 404,
-  method_not_allowed: 405,
-  wrong_state: 409,
-  expired: 410,
-  insufficient_funds: 409,
-  storage_failed: 507,
-  state_damaged: 500,
-  folder_in_use: 500,
-  port_in_use: 500,
-  no_server: 500,
-  timed_out: 504,
-  usage: 422,
-  check_failed: 422,
-  internal: 500,
+export const ERRORS = {
+  invalid_fields: { status: 422, exitCode: 2 },
+  unsupported_currency: { status: 422, exitCode: 2 },
+  invalid_api_key: { status: 401, exitCode: 2 },
+  unparseable_body: { status: 400, exitCode: 2 },
+  unsupported_media_type: { status: 415, exitCode: 2 },
+  body_too_large: { status: 413, exitCode: 2 },
+  unauthorized: { status: 401, exitCode: 2 },
+  forbidden: { status: 403, exitCode: 2 },
+  egress_refused: { status: 403, exitCode: 4 },
+  not_found: { status: 404, exitCode: 4 },
+  method_not_allowed: { status: 405, exitCode: 2 },
+  wrong_state: { status: 409, exitCode: 4 },
+  expired: { status: 410, exitCode: 4 },
+  insufficient_funds: { status: 409, exitCode: 4 },
+  storage_failed: { status: 507, exitCode: 5 },
+  state_damaged: { status: 500, exitCode: 6 },
+  folder_in_use: { status: 500, exitCode: 5 },
+  port_in_use: { status: 500, exitCode: 5 },
+  no_server: { status: 500, exitCode: 3 },
+  timed_out: { status: 504, exitCode: 4 },
+  usage: { status: 422, exitCode: 2 },
+  check_failed: { status: 422, exitCode: 1 },
+  internal: { status: 500, exitCode: 1 },
 } as const;
-export type ErrorCode = keyof typeof STATUS;
+export type ErrorCode = keyof typeof ERRORS;
 
 /** Maximum number of problems in an error (chosen): one request can have as many as it has bytes. */
 export const MAX_PROBLEMS = 20;
@@ -160,16 +160,16 @@ export class GatewayError extends Error {
     };
   }
 
-  /** A copy with masked secrets. Its cause is the original. */
+  /** A copy with masked secrets. */
   masked(mask: (text: string) => string): GatewayError {
-    const { code, message, problems, problemCount, hint, allow } = this;
-    return new GatewayError(code, mask(message), {
-      problems: problems.map(mask),
-      problemCount,
-      ...(hint && { hint }),
-      ...(allow && { allow }),
-      cause: this,
-    });
+    return this.with({ problems: this.problems.map(mask) }, mask(this.message));
+  }
+
+  /** A copy with other details. Its cause is the original. */
+  with(changed: ErrorDetails, message = this.message): GatewayError {
+    const { code, problems, problemCount, hint, allow } = this;
+    const details = { problems, problemCount, ...(hint && { hint }), ...(allow && { allow }) };
+    return new GatewayError(code, message, { ...details, cause: this, ...changed });
   }
 
   /** The problem with a field, without its name, with which every problem begins. */

@@ -20,7 +20,7 @@ export const RecordedRequest = record(
     requestHeaders: field(z.record(text, text), 'Headers by lower-case name.'),
     requestBody: field(nullableText, 'The beginning of the body; null if none.'),
     status: field(count, 'Status of the response; 444 when none was sent.'),
-    responseBody: field(nullableText, 'Body of the response, except HTML pages.'),
+    responseBody: field(nullableText, 'The beginning of the body of the response, except HTML pages.'),
     durationMs: field(z.number(), 'Time to the response, in milliseconds.'),
     paymentId: field(nullableText, 'The payment it is about.'),
     fault: field(z.nullable(FaultRule), 'The fault rule that acted on it; null if none.'),

@@ -65,9 +65,6 @@ function knownAt(schema: z.ZodMiniType, path: readonly PropertyKey[]): string[] 
   return here instanceof z.ZodMiniObject ? Object.keys(here._zod.def.shape) : [];
 }
 
-/** A JSON escape of a surrogate. UTF-8 cannot encode one in any other way. */
-export const SURROGATE_ESCAPE = /\\u[dD][89a-fA-F]/;
-
 /** Describes an issue in full sentences. @param known the field names at its path */
 export function describeIssue(issue: z.core.$ZodIssue, known: readonly string[] = []): string[] {
   const path = issue.path.join('.') || 'the input';

@@ -1,11 +1,7 @@
 /** A time of the emulator's clock as stored: ISO 8601 UTC with milliseconds. */
 export function timestamp(now: number): string {
-  // Cached, because many records are created in the same millisecond under load.
-  if (now !== newest.now) newest = { now, text: new Date(now).toISOString() };
-  return newest.text;
+  return new Date(now).toISOString();
 }
-
-let newest = { now: 0, text: new Date(0).toISOString() };
 
 const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 

@@ -13,8 +13,10 @@ export type ReadonlyCollection<Item extends { id: string }> = Pick<
 /** Records by id, in the order of their first appearance. Records are immutable. */
 export class Collection<Item extends { id: string }> {
   #byId = new Map<string, Item>();
-  /** Includes removed records until the next removal. */
-  readonly #order = new Order();
+  /** Ids in the order of their first appearance. Includes removed ones until a cleanup. */
+  #order: string[] = [];
+  /** How many ids cleanups have dropped, nearly always the oldest: the positions of the others stay the same. */
+  #dropped = 0;
   #groups = new Groups();
   readonly #keyOf: ((item: Item) => string) | undefined;
 
@@ -79,7 +81,10 @@ export class Collection<Item extends { id: string }> {
    * @returns a function that rolls back the removal
    */
   remove(ids: Iterable<string>): () => void {
-    if (this.#order.length > 2 * this.size + SMALL) this.#order.keep((id) => this.#byId.has(id));
+    if (this.#order.length > 2 * this.size + SMALL) {
+      this.#dropped += this.#order.length - this.size;
+      this.#order = [...this.#byId.keys()];
+    }
     const removed = new Map<string, Item>();
     const keys = new Set<string>();
     for (const id of ids) {
@@ -97,7 +102,7 @@ export class Collection<Item extends { id: string }> {
     const left = this.#byId;
     this.#byId = new Map();
     this.#groups = new Groups();
-    for (const id of this.#order.values()) {
+    for (const id of this.#order) {
       const item = left.get(id) ?? removed.get(id);
       if (!item) continue;
       this.#byId.set(id, item);
@@ -110,11 +115,11 @@ export class Collection<Item extends { id: string }> {
    *
    * @param before visits only records before this position
    */
-  backwards(visit: (item: Item, position: number) => boolean, before = this.#order.end): void {
-    this.#order.backwards(before, (id, position) => {
-      const item = this.#byId.get(id);
-      return item === undefined || visit(item, position);
-    });
+  backwards(visit: (item: Item, position: number) => boolean, before = Number.POSITIVE_INFINITY): void {
+    for (let index = Math.min(before - this.#dropped, this.#order.length) - 1; index >= 0; index--) {
+      const item = this.#byId.get(this.#order[index] ?? '');
+      if (item && !visit(item, index + this.#dropped)) return;
+    }
   }
 
   /** The matching records from a cursor, newest first. The cost grows only with the records visited. */
@@ -171,74 +176,5 @@ class Groups {
     const ids = this.#ids.get(key);
     if (typeof ids === 'string' || ids?.length === 1) this.#ids.delete(key);
     else ids?.pop();
-  }
-}
-
-/** Ids in the order of their first appearance. Their positions never change, so that cursors stay valid. */
-export class Order {
-  #ids: string[] = [];
-  /** The position of each id; undefined while it equals the index. */
-  #positions: number[] | undefined;
-  #end = 0;
-
-  get length(): number {
-    return this.#ids.length;
-  }
-
-  /** The position after the newest id. */
-  get end(): number {
-    return this.#end;
-  }
-
-  push(id: string): void {
-    this.#ids.push(id);
-    this.#positions?.push(this.#end);
-    this.#end++;
-  }
-
-  /** Rolls back the newest `push`. */
-  pop(): void {
-    this.#ids.pop();
-    this.#positions?.pop();
-    this.#end--;
-  }
-
-  values(): Iterable<string> {
-    return this.#ids;
-  }
-
-  /** Visits the ids before a position with their positions, newest first, until `visit` returns false. */
-  backwards(position: number, visit: (id: string, position: number) => boolean): void {
-    for (let index = this.#indexOf(position) - 1; index >= 0; index--) {
-      if (!visit(this.#ids[index] ?? '', this.#positionAt(index))) return;
-    }
-  }
-
-  /** Removes all other ids. */
-  keep(isKept: (id: string) => boolean): void {
-    const ids: string[] = [];
-    const positions: number[] = [];
-    for (const [index, id] of this.#ids.entries()) {
-      if (!isKept(id)) continue;
-      ids.push(id);
-      positions.push(this.#positionAt(index));
-    }
-    this.#ids = ids;
-    this.#positions = positions;
-  }
-
-  #positionAt(index: number): number {
-    return this.#positions?.[index] ?? index;
-  }
-
-  #indexOf(position: number): number {
-    let from = 0;
-    let to = this.#ids.length;
-    while (from < to) {
-      const middle = (from + to) >> 1;
-      if (this.#positionAt(middle) < position) from = middle + 1;
-      else to = middle;
-    }
-    return from;
   }
 }

@@ -36,19 +36,10 @@ export function requireBySecretKey(state: State, key: string | undefined): Merch
   });
 }
 
-/** Returns a function that checks whether a text, even a percent-encoded one, contains a merchant's secret key. */
+/** Returns a function that checks whether a text contains a merchant's secret key. */
 export function secretKeyFinder(state: State): (text: string) => boolean {
   const keys = Array.from(state.merchants.values(), ({ secretKey }) => secretKey);
-  const isIn = (written: string) => keys.some((key) => written.includes(key));
-  return (text) => isIn(text) || (text.includes('%') && isIn(percentDecoded(text)));
-}
-
-function percentDecoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+  return (text) => keys.some((key) => text.includes(key));
 }
 
 /** The default merchant of commands: the first one. */

@@ -1,6 +1,6 @@
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { hostName, isLoopback } from '../contract/address.ts';
-import { command, GatewayError, hint, nearestName, STATUS } from '../contract/error.ts';
+import { command, ERRORS, GatewayError, hint, nearestName } from '../contract/error.ts';
 import type { Dialect } from '../wire/dialect.ts';
 import type { AppContext } from './environment.ts';
 import { isControl } from './guard.ts';
@@ -15,7 +15,7 @@ export function asGatewayError(thrown: unknown): GatewayError {
 }
 
 export function statusOf({ code }: GatewayError): ContentfulStatusCode {
-  return STATUS[code];
+  return ERRORS[code].status;
 }
 
 /** A route as Hono lists it. */

@@ -6,7 +6,7 @@ import { performance } from '../system/real-time.ts';
 import { headersOf } from './body.ts';
 import type { AppContext, AppEnvironment, AppParts, RequestLog, ServerRuntime } from './environment.ts';
 
-/** Maximum number of characters of a request body in the request log. */
+/** Maximum number of characters of a body in the request log. */
 export const KEPT_BODY_CHARACTERS = 16_384;
 
 /** Maximum number of problems per request in the log. */
@@ -21,18 +21,16 @@ export function recordRequests(parts: AppParts): MiddlewareHandler<AppEnvironmen
     log.id = parts.events.nextRequestId();
     const started = performance.now();
     await next();
-    const { requestBody = null, fault = null } = log;
-    const isLong = requestBody !== null && requestBody.length > KEPT_BODY_CHARACTERS;
+    const { fault = null } = log;
     const recorded = parts.events.record({
       id: log.id,
       at: timestamp(parts.clock.now()),
       method: c.req.method,
       target: targetOf(c),
       requestHeaders: headersOf(c) as Record<string, string>,
-      // Copied, because a slice keeps the whole text in memory.
-      requestBody: isLong ? Buffer.from(requestBody.slice(0, KEPT_BODY_CHARACTERS)).toString() : requestBody,
+      requestBody: beginningOf(log.requestBody),
       status: log.status ?? c.res.status,
-      responseBody: log.responseBody ?? null,
+      responseBody: beginningOf(log.responseBody),
       durationMs: Math.round((performance.now() - started) * 10) / 10,
       paymentId: log.paymentId ?? null,
       fault,
@@ -40,6 +38,12 @@ export function recordRequests(parts: AppParts): MiddlewareHandler<AppEnvironmen
     });
     c.env?.onRecorded?.(recorded);
   };
+}
+
+function beginningOf(body: string | null = null): string | null {
+  if (body === null || body.length <= KEPT_BODY_CHARACTERS) return body;
+  // Copied, because a slice keeps the whole text in memory.
+  return Buffer.from(body.slice(0, KEPT_BODY_CHARACTERS)).toString();
 }
 
 /** Path and query of a request, as received. */

@@ -3,12 +3,12 @@ import type { Agent } from 'node:https';
 import { shellWord } from '../contract/curl.ts';
 import {
   command,
+  ERRORS,
   type ErrorCode,
   GatewayError,
   type Hint,
   hint,
   option,
-  STATUS,
   usage,
 } from '../contract/error.ts';
 import type { ControlError } from '../contract/error-body.ts';
@@ -157,7 +157,7 @@ function segment(text: string): string {
 /** The error in a response; undefined if it is not from an emulator. */
 function errorFrom(body: unknown): GatewayError | undefined {
   const { code, message, errors, hint } = (body ?? {}) as Partial<Record<keyof ControlError, unknown>>;
-  if (typeof message !== 'string' || typeof code !== 'string' || !Object.hasOwn(STATUS, code))
+  if (typeof message !== 'string' || typeof code !== 'string' || !Object.hasOwn(ERRORS, code))
     return undefined;
   const problems = Array.isArray(errors) ? errors.filter((one) => typeof one === 'string') : [];
   const safe = safeHint(hint);
@@ -273,9 +273,6 @@ export function isEmulator({ headers }: IncomingMessage): boolean {
   return headers['x-gateway-sim'] !== undefined;
 }
 
-/** Agents by the content of the file that they trust, reused for all requests to an emulator. */
-const agents = new Map<string, Agent>();
-
 /**
  * An agent that trusts only the certificates in a file. If the file contains the server's own certificate, any host name
  * is accepted: the user who named the file trusts that server.
@@ -287,20 +284,15 @@ export async function trustingAgent(tlsCa: string): Promise<Agent> {
     const why = `the file to trust (--tls-ca) cannot be read from ${tlsCa}: ${reason(cause)}`;
     throw usage(why, { cause });
   });
-  const known = agents.get(ca);
-  if (known) return known;
   const [https, check] = await Promise.all([import('node:https'), identityCheck()]);
   const isNamed = (certificate: Buffer) => ca.replace(/\s/g, '').includes(certificate.toString('base64'));
-  const agent = new https.Agent({
+  return new https.Agent({
     ca,
-    keepAlive: true,
     // The file may contain a server's certificate without its issuer.
     allowPartialTrustChain: true,
     checkServerIdentity: (host, certificate) =>
       isNamed(certificate.raw) ? undefined : check(host, certificate),
   });
-  agents.set(ca, agent);
-  return agent;
 }
 
 /** Whether a connection failed because the server's certificate is not trusted. */

@@ -6,14 +6,14 @@ import { clearTimeout, setImmediate, setTimeout } from '../system/real-time.ts';
 import { checksumsOf } from './edits.ts';
 import { isCreated, reason, removeFile, type StoreFiles, unwritable } from './files.ts';
 import { Journal, type Mark } from './journal.ts';
-import { type FoundFiles, outdatedBy } from './read-folder.ts';
+import type { FoundFiles } from './read-folder.ts';
 import { changeText, emptySnapshot, type Snapshot, type StoredChange, wholeState } from './snapshot.ts';
 import { keepEdited, type SnapshotFile } from './snapshot-file.ts';
 
 /** A state with at most this many records gets a snapshot a second after its last change: people open the file. */
 const SMALL_STATE = 5_000;
 const SNAPSHOT_DELAY_MS = 1_000;
-/** With fewer outdated bytes, a new snapshot of a large state is not worthwhile. */
+/** A larger state gets one when its journal has outgrown db.json and this size, so that the cost of a change stays the same. */
 const MIN_BYTES = 8 * 2 ** 20;
 
 /** The text of `journal.needed`, which is there while an emulator runs and after a kill. */
@@ -40,8 +40,6 @@ export class Disk {
   readonly #warn: (text: string) => void;
   /** The last warning, since a change and a snapshot can fail for the same reason. */
   #warned: string | undefined;
-  /** How many bytes of both files are out of date. */
-  #outdated: number;
   #timer: NodeJS.Timeout | undefined;
   #snapshotting: Promise<void> | undefined;
   #closed = false;
@@ -58,7 +56,7 @@ export class Disk {
   readonly #needed: string;
 
   private constructor(
-    { paths, low, file, outdated, notices }: FoundFiles,
+    { paths, low, file, notices }: FoundFiles,
     journal: Journal,
     { warn = () => {} }: StoreFiles,
     stateOf: () => State,
@@ -72,7 +70,6 @@ export class Disk {
       this.#report(text);
     };
     this.#needed = paths.needed;
-    this.#outdated = outdated;
     this.#journal = journal;
     this.#warn = warn;
     this.#stateOf = stateOf;
@@ -123,10 +120,7 @@ export class Disk {
     // Serialize first: a change that is too large to write must not be applied.
     const replaced = change.reset ? undefined : checksumsOf(change, this.#stateOf());
     const text = changeText({ ...change, replaced });
-    const before = this.#stateOf().size;
     const undo = apply();
-    const after = this.#stateOf().size;
-    this.#outdated += outdatedBy(change, { bytes: text.length, before, after, total: this.#bytes });
     return new Promise((resolve, reject) => {
       const settle = () => {
         stored();
@@ -181,11 +175,6 @@ export class Disk {
     await this.#journal.close();
     // If it stays, the next start only needs the journal.
     if (isStored && !this.isLost) await removeFile(this.#needed).catch(() => {});
-  }
-
-  /** The length of both files. */
-  get #bytes(): number {
-    return this.#file.size + this.#journal.end.bytes;
   }
 
   #report(text: string): void {
@@ -262,9 +251,8 @@ export class Disk {
 
   #planSnapshot(): void {
     if (this.#closed || this.#snapshotting || !this.#journal.end.changes) return;
-    // A journal with only new records is as good as a snapshot, however long it is.
-    const isOutdated = this.#outdated > Math.max(MIN_BYTES, this.#bytes / 2);
-    if (!isOutdated && this.#stateOf().size <= SMALL_STATE) {
+    const isOutgrown = this.#journal.end.bytes > Math.max(MIN_BYTES, this.#file.size);
+    if (!isOutgrown && this.#stateOf().size <= SMALL_STATE) {
       if (this.#timer) this.#timer.refresh();
       else this.#timer = setTimeout(() => this.#startSnapshot(), SNAPSHOT_DELAY_MS).unref();
       return;
@@ -272,7 +260,7 @@ export class Disk {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     // No timer here: each batch would restart it, so it would never fire under load.
-    if (isOutdated) this.#startSnapshot();
+    if (isOutgrown) this.#startSnapshot();
   }
 
   #startSnapshot(): void {
@@ -301,10 +289,10 @@ export class Disk {
     const journal = this.#journal;
     const failure = this.#failure;
     journal.assertOurs();
-    const { since, snapshot } = await this.#between(() => {
-      this.#outdated = 0;
-      return { since: journal.end, snapshot: wholeState(this.#stateOf()) };
-    });
+    const { since, snapshot } = await this.#between(() => ({
+      since: journal.end,
+      snapshot: wholeState(this.#stateOf()),
+    }));
     // The snapshot may include changes that were not yet in the journal. After this turn they are written or rolled
     // back. A snapshot with changes that were rolled back is discarded.
     await this.#between(() => {});

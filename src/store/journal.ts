@@ -87,8 +87,8 @@ export interface JournalContent {
   written: readonly string[];
   /** Whether the journal can be continued as it is. */
   isCurrent: boolean;
-  /** Each with the number and the length of its line. */
-  changes: readonly { change: StoredChange; number: number; bytes: number }[];
+  /** Each with the number of its line. */
+  changes: readonly { change: StoredChange; number: number }[];
   /** The end of the complete lines. */
   end: End;
   /** Whether the last line lacks its newline. */
@@ -106,7 +106,7 @@ export interface JournalContent {
 export function readJournal(path: string): Promise<JournalContent | undefined> {
   return readIfThere(path, async (file) => {
     const marks: Mark[] = [];
-    const changes: { change: StoredChange; number: number; bytes: number }[] = [];
+    const changes: { change: StoredChange; number: number }[] = [];
     const end: End = { bytes: 0, last: 0, changes: 0 };
     let format = 1;
     let count = 0;
@@ -128,7 +128,7 @@ export function readJournal(path: string): Promise<JournalContent | undefined> {
       end.bytes += line.length + 1;
       if (!isSealed) {
         const json = parseJson(line.toString(), source);
-        changes.push({ change: parseChange(json, source), number: count, bytes: line.length });
+        changes.push({ change: parseChange(json, source), number: count });
         continue;
       }
       const json = unsealed(line, source);
@@ -149,7 +149,7 @@ export function readJournal(path: string): Promise<JournalContent | undefined> {
       else {
         // The checksum proves that gateway-sim wrote it. Its records need a schema only if they were migrated.
         const change = version === SNAPSHOT_VERSION ? (json as StoredChange) : parseChange(json, source);
-        changes.push({ change, number: end.last, bytes: line.length });
+        changes.push({ change, number: end.last });
       }
     }
     end.changes = changes.length;

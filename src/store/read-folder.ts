@@ -2,37 +2,13 @@ import { lstatSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { Low } from 'lowdb';
 import { command, type GatewayError, hint, option } from '../contract/error.ts';
-import { COLLECTION_NAMES } from '../contract/state.ts';
 import { State } from '../domain/state.ts';
 import { changedByBoth } from './edits.ts';
 import { damaged, type StoreFiles } from './files.ts';
 import { assertConsistent, assertUniqueIds } from './integrity.ts';
 import { type JournalContent, readJournal } from './journal.ts';
-import { emptySnapshot, type Snapshot, type StoredChange, wholeState } from './snapshot.ts';
+import { emptySnapshot, type Snapshot, wholeState } from './snapshot.ts';
 import { SnapshotFile } from './snapshot-file.ts';
-
-const sum = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0);
-
-/**
- * How many bytes on disk a change outdates. A record that is replaced counts like the new one, a removed one like the
- * average of all.
- *
- * @param bytes the length of its line
- * @param before the number of records before it
- * @param after the number of records after it
- * @param total the length of both files before it
- */
-export function outdatedBy(
-  change: StoredChange,
-  { bytes, before, after, total }: { bytes: number; before: number; after: number; total: number },
-): number {
-  const records = sum(COLLECTION_NAMES.map((name) => change[name]?.length ?? 0));
-  const removed = sum(Object.values(change.removed ?? {}).map((ids) => ids.length));
-  const replaced = records + before - after - removed;
-  // The line of a removal itself is out of date, too.
-  const share = records ? replaced / records : 1;
-  return bytes * share + (total * removed) / Math.max(before, 1);
-}
 
 const NO_JOURNAL: JournalContent = {
   marks: [],
@@ -82,14 +58,9 @@ export async function readFolder({ folder, fsync, currencies = [] }: StoreFiles,
   state.apply(snapshot);
   const later = changes.filter(({ number }) => number > (mark?.after ?? 0));
   const conflicts = isEdited && mark ? changedByBoth(state, later) : [];
-  let read = 0;
-  let outdated = 0;
-  for (const { change, bytes } of later) {
-    const before = state.size;
+  for (const { change } of later) {
     if (change.reset) state = new State();
     state.apply(change);
-    outdated += outdatedBy(change, { bytes, before, after: state.size, total: file.size + read });
-    read += bytes;
   }
   if (isEdited) assertConsistent(wholeState(state), paths.db, currencies);
   if (isEdited && marks.length) notices.push(editNotice(paths, mark !== undefined, later.length));
@@ -106,7 +77,6 @@ export async function readFolder({ folder, fsync, currencies = [] }: StoreFiles,
       /** Whether both files can be used as they are. */
       isCurrent: isCurrent && !isEdited,
       conflicts,
-      outdated,
       notices,
     },
   };

@@ -1,25 +1,10 @@
-import { createHmac, randomFillSync } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 
 /** Random bytes, or repeatable bytes with a seed. Each purpose has its own stream. */
 export type RandomBytes = (purpose: string, length: number) => Uint8Array;
 
-/** Bytes per system call, because a few bytes take as long as thousands. */
-const POOL_BYTES = 8_192;
-
 /** Unpredictable bytes from the system, for any purpose. */
-export function systemRandom(): RandomBytes {
-  const pool = new Uint8Array(POOL_BYTES);
-  let used = POOL_BYTES;
-  return (_purpose, length) => {
-    if (used + length > POOL_BYTES) {
-      randomFillSync(pool);
-      used = 0;
-    }
-    used += length;
-    // A copy, because the pool is refilled.
-    return pool.slice(used - length, used);
-  };
-}
+export const systemRandom: RandomBytes = (_purpose, length) => randomBytes(length);
 
 /**
  * Repeatable bytes: the same seed returns the same stream for each purpose. Never for keys and tokens.

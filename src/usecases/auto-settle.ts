@@ -15,19 +15,13 @@ export function startAutoSettling(
     isDue: (paymentId, at) => (dueOf(find(paymentId))?.at ?? Number.POSITIVE_INFINITY) <= at,
     run: settleDue,
   };
-  /** Payments that are already scheduled, so that each is scheduled only once. */
-  const planned = new Set<string>();
-
+  /** Plans each change again: the first run settles the payment, and the clock drops work that is no longer due. */
   function plan(payment: Payment): void {
-    if (payment.status !== 'pending') planned.delete(payment.id);
-    const due = planned.has(payment.id) ? undefined : dueOf(payment);
-    if (!due) return;
-    planned.add(payment.id);
-    clock.plan(due.at, payment.id, work);
+    const due = dueOf(payment);
+    if (due) clock.plan(due.at, payment.id, work);
   }
 
   async function settleDue(paymentId: string): Promise<void> {
-    planned.delete(paymentId);
     const due = dueOf(find(paymentId));
     if (!due) return;
     try {
@@ -39,8 +33,7 @@ export function startAutoSettling(
   }
 
   for (const payment of store.state.payments.values()) plan(payment);
-  store.onChange(({ payments = [] }, replaced) => {
-    if (replaced) planned.clear();
+  store.onChange(({ payments = [] }) => {
     for (const payment of payments) plan(payment);
   });
 }

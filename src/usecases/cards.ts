@@ -1,8 +1,5 @@
 import type { CardTransaction } from '../contract/card.ts';
-import { type ErrorCode, GatewayError } from '../contract/error.ts';
-import type { RecordedRequest } from '../contract/event.ts';
 import type { Merchant } from '../contract/merchant.ts';
-import { timestamp } from '../contract/time.ts';
 import type { CardAction, CardMovementKind } from '../contract/vocabulary.ts';
 import {
   applyCardAction,
@@ -24,14 +21,7 @@ const PER_PAGE = 15;
 
 const RULES = { charge: chargeCard, fund: fundCard } as const satisfies Record<CardMovementKind, unknown>;
 
-/** Reasons for which a real card would be declined. All other errors are mistakes in the command. */
-const DECLINED: ReadonlySet<ErrorCode> = new Set(['wrong_state', 'insufficient_funds']);
-
-/** A declined transaction as the request log shows it. */
-type DeclinedRequest = Pick<RecordedRequest, 'target' | 'requestBody' | 'status' | 'responseBody'>;
-
-export function cardUseCases(parts: UseCaseParts) {
-  const { store, context, clock } = parts;
+export function cardUseCases({ store, context, clock }: UseCaseParts) {
   return {
     get all(): ReadonlyCollection<Card> {
       return store.state.cards;
@@ -51,27 +41,9 @@ export function cardUseCases(parts: UseCaseParts) {
     apply: (merchant: Merchant, cardId: string, action: CardAction): Promise<Card> =>
       store.commit((state) => applyCardAction(requireCard(state, cardId, merchant), action, clock.now())),
 
-    /**
-     * Charges or funds a card, as the simulator does. A declined charge creates no transaction but appears in the request
-     * log (chosen).
-     *
-     * @param declined formats the entry of the request log; without it, none is written
-     */
-    async move(
-      cardId: string,
-      kind: CardMovementKind,
-      input: MovementInput,
-      declined?: (error: GatewayError) => DeclinedRequest,
-    ): Promise<CardMovement> {
-      try {
-        return await store.commit((state) => RULES[kind](requireCard(state, cardId), input, context()));
-      } catch (error) {
-        if (declined && error instanceof GatewayError && DECLINED.has(error.code)) {
-          recordDeclined(parts, declined(error), error.message);
-        }
-        throw error;
-      }
-    },
+    /** Charges or funds a card, as the simulator does. */
+    move: (cardId: string, kind: CardMovementKind, input: MovementInput): Promise<CardMovement> =>
+      store.commit((state) => RULES[kind](requireCard(state, cardId), input, context())),
   };
 }
 
@@ -84,17 +56,4 @@ function cardPage({ cards }: State, merchant: Merchant, page: number): CardPage 
     lastPage: Math.max(1, Math.ceil(all.length / PER_PAGE)),
     total: all.length,
   };
-}
-
-function recordDeclined({ events, clock }: UseCaseParts, request: DeclinedRequest, message: string): void {
-  events.record({
-    ...request,
-    at: timestamp(clock.now()),
-    fault: null,
-    method: 'POST',
-    requestHeaders: {},
-    durationMs: 0,
-    paymentId: null,
-    notes: [`declined: ${message}`],
-  });
 }

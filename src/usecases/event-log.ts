@@ -8,36 +8,15 @@ import type { Change, Delivery, Message, Payment } from '../domain/state.ts';
 import type { Store } from '../store/store.ts';
 import type { Clock } from '../system/clock.ts';
 
-/** Maximum number of items (chosen). */
+/** Maximum number of events, and of requests (chosen). */
 const KEPT_ITEMS = 1_000;
 /** Maximum number of hosts whose rejection is reported (chosen). */
 const MAX_HOSTS = 100;
-/** Maximum number of characters in all items (chosen). Each uses one or two bytes of memory. */
-const MAX_CHARACTERS = 8 * 2 ** 20;
 
-/** The newest items of a log, in memory. */
-export class Newest<Item> {
-  /** Oldest first. */
-  readonly items: Item[] = [];
-  readonly #characters: number[] = [];
-  #sum = 0;
-
-  /** @param characters the length of the item's text */
-  add(item: Item, characters: number): void {
-    this.items.push(item);
-    this.#characters.push(characters);
-    this.#sum += characters;
-    while (this.items.length > KEPT_ITEMS || this.#sum > MAX_CHARACTERS) {
-      this.items.shift();
-      this.#sum -= this.#characters.shift() ?? 0;
-    }
-  }
-
-  clear(): void {
-    this.items.length = 0;
-    this.#characters.length = 0;
-    this.#sum = 0;
-  }
+/** Adds an item to a log, which keeps only the newest ones. */
+function addNewest<Item>(items: Item[], item: Item): void {
+  items.push(item);
+  if (items.length > KEPT_ITEMS) items.shift();
 }
 
 /** What happened, with the records at that moment. */
@@ -56,8 +35,10 @@ export type SimEvent = EventContent & { seq: number; at: string };
 
 /** The newest events, in memory only, and their listeners. */
 export class EventLog {
-  readonly #events = new Newest<SimEvent>();
-  readonly #requests = new Newest<RecordedRequest>();
+  /** Oldest first. */
+  readonly #events: SimEvent[] = [];
+  /** In the order of their responses. */
+  readonly #requests: RecordedRequest[] = [];
   readonly #listeners = new Set<(event: SimEvent) => void>();
   readonly #rejectedHosts = new Set<string>();
   readonly #clock: Clock;
@@ -114,9 +95,8 @@ export class EventLog {
   /** @param request has an id only if one was assigned on arrival */
   record(request: Omit<RecordedRequest, 'id'> & { id?: number | undefined }): RecordedRequest {
     const recorded = { ...request, id: request.id ?? this.nextRequestId() };
-    const characters = charactersIn(recorded);
-    this.#requests.add(recorded, characters);
-    this.#emit({ type: 'request', request: recorded }, characters);
+    addNewest(this.#requests, recorded);
+    this.#emit({ type: 'request', request: recorded });
     return recorded;
   }
 
@@ -138,14 +118,14 @@ export class EventLog {
 
   /** Deletes all events and requests, continues the numbering and reports why. */
   forget(why: string): void {
-    this.#events.clear();
-    this.#requests.clear();
+    this.#events.length = 0;
+    this.#requests.length = 0;
     this.notice(why);
   }
 
+  /** Newest first. */
   requests(): RecordedRequest[] {
-    // Requests are recorded in the order of their responses.
-    return this.#requests.items.toSorted((one, other) => other.id - one.id);
+    return this.#requests.toSorted((one, other) => other.id - one.id);
   }
 
   requestsAbout(paymentId: string): RecordedRequest[] {
@@ -154,9 +134,9 @@ export class EventLog {
 
   /** The first event that is still in the log after a sequence number. */
   after(seq: number): SimEvent | undefined {
-    const [oldest] = this.#events.items;
+    const [oldest] = this.#events;
     // No event is missing between the oldest and the newest.
-    return oldest && this.#events.items[Math.max(0, seq + 1 - oldest.seq)];
+    return oldest && this.#events[Math.max(0, seq + 1 - oldest.seq)];
   }
 
   get newest(): number {
@@ -169,17 +149,9 @@ export class EventLog {
     return () => this.#listeners.delete(listener);
   }
 
-  /** @param characters the number of characters that only the log stores; records share theirs with the state */
-  #emit(content: EventContent, characters = 0): void {
+  #emit(content: EventContent): void {
     const event = { seq: ++this.#seq, at: timestamp(this.#clock.now()), ...content };
-    this.#events.add(event, characters);
+    addNewest(this.#events, event);
     for (const listener of this.#listeners) listener(event);
   }
-}
-
-function charactersIn({ target, requestHeaders, requestBody, responseBody, notes }: RecordedRequest): number {
-  let sum = target.length + (requestBody?.length ?? 0) + (responseBody?.length ?? 0);
-  for (const name in requestHeaders) sum += name.length + (requestHeaders[name]?.length ?? 0);
-  for (const note of notes) sum += note.length;
-  return sum;
 }

@@ -86,8 +86,7 @@ export function paymentUseCases(parts: UseCaseParts) {
 
     timeline: timelineOf,
 
-    story: (payment: Payment): Step[] =>
-      storyOf(timelineOf(payment), events.requestsAbout(payment.id), store.state),
+    story: (payment: Payment): Step[] => storyOf(timelineOf(payment), events.requestsAbout(payment.id)),
 
     verdict: (payment: Payment) => verdictOnPayment(payment, parts),
 
@@ -101,9 +100,8 @@ export function paymentUseCases(parts: UseCaseParts) {
       readLoosely: () => InitiateCommand,
       isInObserved: (currency: string) => boolean,
     ): GatewayError {
-      const { code, message, problems, problemCount } = failed;
       const hint = initiateHint(failed, readLoosely, isInObserved, store.state, settings);
-      return new GatewayError(code, message, { problems, problemCount, ...(hint && { hint }) });
+      return hint ? failed.with({ hint }) : failed;
     },
 
     /** The only way to settle a payment. @throws GatewayError `not_found`, or `wrong_state` if it is already settled */

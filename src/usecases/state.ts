@@ -1,5 +1,5 @@
 import { command, GatewayError, hint } from '../contract/error.ts';
-import { SURROGATE_ESCAPE } from '../contract/input.ts';
+import { parseJsonObject } from '../contract/json-body.ts';
 import type { Merchant } from '../contract/merchant.ts';
 import { type Preparation, prepare } from '../domain/bootstrap.ts';
 import { State } from '../domain/state.ts';
@@ -89,7 +89,9 @@ const SOURCE = 'the imported state';
 
 function validated(text: Buffer, currencies: Iterable<string>): Snapshot {
   try {
-    const snapshot = parseSnapshot(parsed(text), SOURCE);
+    // Synchronous: the largest body takes seconds, but nothing else runs during an import.
+    const json = parseJsonObject(text.toString().replace(/^\ufeff/, ''));
+    const snapshot = parseSnapshot(json, SOURCE);
     assertConsistent(snapshot, SOURCE, currencies);
     return snapshot;
   } catch (error) {
@@ -102,29 +104,4 @@ function validated(text: Buffer, currencies: Iterable<string>): Snapshot {
       cause: error,
     });
   }
-}
-
-/** Synchronous: the largest body takes seconds, but nothing else runs during an import. */
-function parsed(body: Buffer): unknown {
-  const text = body.toString().replace(/^\ufeff/, '');
-  let json: unknown;
-  try {
-    json = SURROGATE_ESCAPE.test(text) ? JSON.parse(text, requireWellFormed) : JSON.parse(text);
-  } catch (error) {
-    if (error instanceof GatewayError) throw error;
-    throw new GatewayError('unparseable_body', `the body is not valid JSON: ${(error as Error).message}`, {
-      cause: error,
-    });
-  }
-  if (typeof json === 'object' && json !== null && !Array.isArray(json)) return json;
-  throw new GatewayError('unparseable_body', 'the body must be a JSON object');
-}
-
-function requireWellFormed(name: string, value: unknown): unknown {
-  for (const text of [name, value]) {
-    if (typeof text !== 'string' || text.isWellFormed()) continue;
-    const problem = `${name.toWellFormed()} contains a lone surrogate, which is not a valid character`;
-    throw new GatewayError('state_damaged', `${SOURCE} is damaged: ${problem}`);
-  }
-  return value;
 }

@@ -94,9 +94,8 @@ export interface Step {
   location?: string | null | undefined;
   /** The id of the first step of the same request. */
   requestedBy?: string | undefined;
-  ipn?: { delivery: Delivery; number: number; attempt: TimelineEntry['attempt'] };
-  /** Milliseconds since the end of the previous attempt. */
-  waited?: number;
+  /** Whether it is an attempt of an IPN, not a step of the checkout. */
+  isAttempt?: true;
   /** How many times in a row the page was shown, if more than once. */
   views?: number;
 }
@@ -107,12 +106,8 @@ export interface Step {
  * @param entries the timeline of the payment
  * @param requests the logged requests about the payment
  */
-export function storyOf(
-  entries: readonly TimelineEntry[],
-  requests: readonly RecordedRequest[],
-  state: State,
-): Step[] {
-  const steps = stepsOf(entries, state);
+export function storyOf(entries: readonly TimelineEntry[], requests: readonly RecordedRequest[]): Step[] {
+  const steps = stepsOf(entries);
   const others: Step[] = [];
   for (const request of requests) {
     const [first, ...more] = steps.filter(({ requestId }) => requestId === request.id);
@@ -148,24 +143,16 @@ function withoutRepeatedViews(steps: readonly Step[]): Step[] {
   return kept;
 }
 
-function stepsOf(entries: readonly TimelineEntry[], state: State): Step[] {
+function stepsOf(entries: readonly TimelineEntry[]): Step[] {
   const counts = new Map<string, number>();
-  const attempts = new Map<string, { number: number; end: number }>();
-  return entries.flatMap(({ at: time, event, detail, requestId, deliveryId, attempt }) => {
+  return entries.map(({ at: time, event, detail, requestId, attempt, deliveryId }) => {
     const at = Date.parse(time);
-    const delivery = state.deliveries.get(deliveryId ?? '');
-    if (!delivery) {
-      const count = (counts.get(event) ?? 0) + 1;
-      counts.set(event, count);
-      return [{ id: `step-${event.replaceAll('_', '-')}-${count}`, event, detail, requestId, at, end: at }];
-    }
-    const before = attempts.get(delivery.id);
-    const number = attempt?.number ?? delivery.attemptCount + 1;
-    const end = at + (attempt?.durationMs ?? 0);
-    attempts.set(delivery.id, { number, end });
-    const ipn = { delivery, number, attempt };
-    const waited = before && { waited: Math.max(0, at - before.end) };
-    return [{ id: attemptId(delivery.id, number), event, detail, requestId, at, end, ipn, ...waited }];
+    const step = { event, detail, requestId, at, end: at + (attempt?.durationMs ?? 0) };
+    const count = (counts.get(deliveryId ?? event) ?? 0) + 1;
+    counts.set(deliveryId ?? event, count);
+    return deliveryId === null
+      ? { ...step, id: `step-${event.replaceAll('_', '-')}-${count}` }
+      : { ...step, id: attemptId(deliveryId, attempt?.number ?? count), isAttempt: true };
   });
 }
 

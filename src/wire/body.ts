@@ -1,28 +1,12 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { GatewayError } from '../contract/error.ts';
-import { SURROGATE_ESCAPE } from '../contract/input.ts';
+import { parseJsonObject } from '../contract/json-body.ts';
 
 /** Maximum number of fields in a form or a JSON object. No client of this interface sends nearly as many. */
 const MAX_FIELDS = 1_000;
 
 function tooManyFields(what: string): GatewayError {
   return new GatewayError('body_too_large', `${what} must have at most ${MAX_FIELDS} fields`);
-}
-
-/**
- * Counts the fields of every object in a value, at any depth.
- *
- * @throws GatewayError `body_too_large` if one has more than `MAX_FIELDS`
- */
-function requireFewFields(value: unknown): void {
-  const open = [value];
-  while (open.length) {
-    const next = open.pop();
-    if (typeof next !== 'object' || next === null) continue;
-    const inside = Object.values(next);
-    if (inside.length > MAX_FIELDS && !Array.isArray(next)) throw tooManyFields('an object of the body');
-    for (const one of inside) open.push(one);
-  }
 }
 
 /** The fields of a posted body as one object. */
@@ -154,29 +138,9 @@ function parseJson(body: Buffer): PostedFields {
     );
   }
   const text = body.toString('utf8');
-  let parsed: unknown;
-  try {
-    parsed = SURROGATE_ESCAPE.test(text) ? JSON.parse(text, requireWellFormed) : JSON.parse(text);
-  } catch (error) {
-    if (error instanceof GatewayError) throw error;
-    throw new GatewayError('unparseable_body', `the body is not valid JSON: ${(error as Error).message}`, {
-      cause: error,
-    });
-  }
-  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
-    throw new GatewayError('unparseable_body', 'the body must be a JSON object');
-  }
-  requireFewFields(parsed);
-  return { text, fields: parsed as PostedFields['fields'] };
-}
-
-/** A lone surrogate is not a character: neither files nor forms can encode it. */
-function requireWellFormed(name: string, value: unknown): unknown {
-  if (typeof value !== 'string' || value.isWellFormed()) return value;
-  throw new GatewayError(
-    'unparseable_body',
-    `${name.toWellFormed()} has a lone surrogate, such as \\ud800, which is not a character`,
-  );
+  const fields = parseJsonObject(text);
+  if (Object.keys(fields).length > MAX_FIELDS) throw tooManyFields('the body');
+  return { text, fields };
 }
 
 /*

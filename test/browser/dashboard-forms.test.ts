@@ -82,24 +82,6 @@ describe('a button with a pending form', () => {
     expect(await hasFocus(page.locator('main'))).toBe(true);
     expect(await page.getByRole('alert').count()).toBe(0);
   });
-
-  test('waits while two other forms are being sent, so that the page can still load', async () => {
-    const { receiver, answer } = await thinkingReceiver(3);
-    const sim = await startSim();
-    await settled(sim, receiver, 3);
-    const { page } = await openDashboard(sim, '/_sim/ui/ipns');
-    const buttons = page.locator('tbody button');
-    for (const number of [0, 1, 2]) await buttons.nth(number).click();
-    await receiver.request(5);
-    expect(await page.locator('[aria-busy=true]').count()).toBe(3);
-    const loaded = page.waitForResponse(`${sim.url}/_sim/ui/ipns`);
-    await sim.initiate({ ...ORDER, identifier: 'order-9', ipn_url: receiver.url });
-    await loaded;
-    expect(receiver.requests).toHaveLength(5);
-    answer();
-    await receiver.request(6);
-    await page.locator('[aria-busy=true]').first().waitFor({ state: 'detached' });
-  });
 });
 
 describe('a form that returns to its own page', () => {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { EXIT_CODES } from '../../src/cli/output.ts';
+import { ERRORS } from '../../src/contract/error.ts';
 import { runProgram } from '../helpers/child.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { PAGES, page, ROOT } from './pages.ts';
@@ -17,7 +17,7 @@ test('the generated parts of all pages are the output of "npm run docs"', async 
 });
 
 test('the exit codes page has every exit code', () => {
-  for (const code of new Set([0, ...Object.values(EXIT_CODES)])) {
+  for (const code of new Set([0, ...Object.values(ERRORS).map(({ exitCode }) => exitCode)])) {
     expect(page('reference/exit-codes.md')).toContain(`\n| ${code} | `);
   }
 });

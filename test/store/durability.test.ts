@@ -200,7 +200,7 @@ describe('a kill between writing a snapshot and dropping its journal lines', () 
     const commits = async (_: unknown, loop: number) => {
       for (let next = 0; drops < 2 && next < 500; next++) {
         const id = `loop${loop}-${next}`;
-        // Replaces a large record, because only outdated records trigger a snapshot.
+        // A large record, so that the journal outgrows the state.
         for (const text of ['a', 'b']) await store.commit(put(`loop${loop}`, { holder: `${holder}${text}` }));
         await store.commit(put(id));
         acknowledged++;

@@ -37,21 +37,4 @@ describe('the request log', () => {
     }
     expect(eventsOf(log).length).toBe(log.requests().length);
   });
-
-  it('keeps fewer large requests: at most the newest 8 Mi characters', async () => {
-    const log = await newLog();
-    const long = 'x'.repeat(16_000);
-    for (let number = 1; number <= 1_000; number++) {
-      const large = { target: long, requestBody: long, responseBody: long, notes: [long] };
-      log.record({ ...REQUEST, ...large, requestHeaders: { [`${long}${number}`]: long } });
-      const kept = log.requests();
-      expect(kept[0]?.id).toBe(number);
-      expect(kept.length).toBeLessThanOrEqual((8 * 2 ** 20) / (6 * long.length));
-      if (number > 43) expect(kept.length).toBeGreaterThanOrEqual(43);
-      expect(eventsOf(log).length).toBe(kept.length);
-    }
-    log.forget('they were large');
-    for (let number = 1; number <= 1_000; number++) log.record({ ...REQUEST, requestHeaders: {} });
-    expect(log.requests()).toHaveLength(1_000);
-  });
 });

@@ -24,7 +24,6 @@ const BODIES: [type: string, body: (fields: number) => string][] = [
         .join('')}--XX--`,
   ],
   [JSON_TYPE, (count) => JSON.stringify(object(count))],
-  [JSON_TYPE, (count) => JSON.stringify({ inside: [{}, object(count)] })],
 ];
 
 describe('a body', () => {
@@ -34,7 +33,7 @@ describe('a body', () => {
     expect(() => read(1_001)).toThrowError(
       expect.objectContaining({
         code: 'body_too_large',
-        message: expect.stringMatching(/^(a form|an object of the body) must have at most 1000 fields$/),
+        message: expect.stringMatching(/^(a form|the body) must have at most 1000 fields$/),
       }),
     );
   });

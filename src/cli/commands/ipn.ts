@@ -372,7 +372,7 @@ async function verifyKeys(
   if (secret !== undefined) return { secretKey: secretKeyIn(secret), publicKey };
   const { data } = await merchantsOf(connect).catch((error: unknown) => {
     if (!isNoServer(error)) throw error;
-    throw new GatewayError('no_server', error.message, {
+    throw error.with({
       hint: hint`Pass the secret key with --secret, or start an emulator with: ${command('start')}`,
     });
   });

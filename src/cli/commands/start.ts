@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { hidePasswords } from '../../contract/credentials.ts';
 import { shellWord } from '../../contract/curl.ts';
-import { type HintStyle, kebab } from '../../contract/error.ts';
+import { ERRORS, type HintStyle, kebab } from '../../contract/error.ts';
 import { SEEN_IN_PS } from '../../options/resolve.ts';
 import { type OptionSpec, type ResolvedOptions, START_OPTIONS } from '../../options/table.ts';
 import { DEFAULT_DATA_DIR } from '../../store/server-file.ts';
@@ -12,7 +12,7 @@ import { type Context, defineCommand, list, type OptionDeclaration, text } from 
 import { readConfiguration, startConfiguration } from '../configuration.ts';
 import { type ParentProcess, parentProcess, startInBackground, trimLog } from '../detach.ts';
 import { eventPrinter } from '../format.ts';
-import { EXIT_CODES, openInBrowser } from '../output.ts';
+import { openInBrowser } from '../output.ts';
 import { endByHangup, onceThenExit, onNpmExit } from '../signals.ts';
 
 /**
@@ -170,7 +170,7 @@ async function startHere(
   if (options.open && !parent) await openInBrowser(ready.dashboardUrl, output);
   await server.stopped;
   await parent?.stopped();
-  if (server.isLost) return EXIT_CODES.state_damaged;
+  if (server.isLost) return ERRORS.state_damaged.exitCode;
   const next = server.dataDir === null ? null : server.parts.clock.nextAfterRestart();
   if (next !== null && !output.quiet) output.notice(`gateway-sim: ${leftText(new Date(next).toISOString())}`);
   return undefined;

@@ -19,7 +19,7 @@ import {
 } from '../../contract/delivery.ts';
 import { DiagnoseInput, Diagnosis } from '../../contract/diagnosis.ts';
 import { Status, Stopping } from '../../contract/emulator.ts';
-import { GatewayError } from '../../contract/error.ts';
+import { type ErrorCode, GatewayError } from '../../contract/error.ts';
 import { EventQuery, type RecordedRequest, RequestList, RequestQuery } from '../../contract/event.ts';
 import { ClearedFaults, ClearQuery, Fault, FaultList, FaultRule, FaultRules } from '../../contract/fault.ts';
 import { Merchant, MerchantInput, MerchantList } from '../../contract/merchant.ts';
@@ -194,12 +194,11 @@ export function controlRoutes(parts: AppParts, document: () => Promise<object>) 
         errors: [409],
         run: async ({ params, body }) => {
           const { type, ...movement } = body;
-          const { card, transaction } = await cards.move(params.id, type, movement, (error) => ({
-            target: `/_sim/cards/${encodeURIComponent(params.id)}/transactions`,
-            requestBody: JSON.stringify(body),
-            status: statusOf(error),
-            responseBody: JSON.stringify(error),
-          }));
+          const moved = cards.move(params.id, type, movement).catch((error: GatewayError) => {
+            if (DECLINED.has(error.code)) recordDeclined(parts, params.id, body, error);
+            throw error;
+          });
+          const { card, transaction } = await moved;
           return { card: cardView(card), transaction };
         },
       }),
@@ -431,6 +430,26 @@ export function controlRoutes(parts: AppParts, document: () => Promise<object>) 
       }),
     ],
   };
+}
+
+/** Reasons for which a real card would be declined. All other errors are mistakes in the command. */
+const DECLINED: ReadonlySet<ErrorCode> = new Set(['wrong_state', 'insufficient_funds']);
+
+/** A declined charge creates no transaction but appears in the request log (chosen). */
+function recordDeclined({ events, clock }: AppParts, cardId: string, body: object, error: GatewayError) {
+  events.record({
+    at: timestamp(clock.now()),
+    method: 'POST',
+    target: `/_sim/cards/${encodeURIComponent(cardId)}/transactions`,
+    requestHeaders: {},
+    requestBody: JSON.stringify(body),
+    status: statusOf(error),
+    responseBody: JSON.stringify(error),
+    durationMs: 0,
+    paymentId: null,
+    fault: null,
+    notes: [`declined: ${error.message}`],
+  });
 }
 
 /** Aborted when the client has its response, or no longer waits for it. */

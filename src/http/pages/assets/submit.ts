@@ -1,12 +1,9 @@
 import { live, load, main, refreshNow, refreshSoon, reportDisconnected, showRejected } from './refresh.ts';
 
-/** Browsers limit the number of connections to a host. Events use one, and pages need others. */
-const MAX_SENDING = 2;
 /** If sending fails within this time, the form never reached the emulator. Later, it may have been processed. */
 const REFUSED_MS = 2000;
 
 const sending = new Set<HTMLFormElement>();
-const queue: (() => void)[] = [];
 
 /** Sends forms without leaving the page. A form is sent once, however long the response takes. */
 document.addEventListener('submit', (event) => {
@@ -23,11 +20,9 @@ async function send(form: HTMLFormElement, button: HTMLButtonElement | null): Pr
   const name = (button?.textContent ?? form.ariaLabel ?? 'The form').trim().replace(/\s+/g, ' ');
   const body = fieldsOf(form, button);
   const stopWaiting = showWaiting(button);
-  let startedAt = Date.now();
+  const startedAt = Date.now();
   sending.add(form);
   try {
-    if (sending.size > MAX_SENDING) await new Promise<void>((resolve) => queue.push(resolve));
-    startedAt = Date.now();
     await post(form, body, stopWaiting);
   } catch {
     reportDisconnected();
@@ -40,7 +35,6 @@ async function send(form: HTMLFormElement, button: HTMLButtonElement | null): Pr
   } finally {
     stopWaiting();
     sending.delete(form);
-    queue.shift()?.();
   }
 }
 

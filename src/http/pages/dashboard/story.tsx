@@ -382,7 +382,7 @@ const SHOWN_STEPS = 60;
 /** Shows what the shop and the customer did, without IPN attempts. A link to a step expands it. */
 export function Timeline(props: { steps: readonly Step[]; payment: Payment; parts: AppParts }) {
   const { steps, payment, parts } = props;
-  const ofCheckout = steps.filter(({ ipn }) => !ipn);
+  const ofCheckout = steps.filter(({ isAttempt }) => !isAttempt);
   const begin = Date.parse(payment.createdAt);
   return (
     <Section
