@@ -42,6 +42,28 @@ describe('a pasted IPN', () => {
       "status = success\nidentifier = it's 1\ndata[amount] = 49.90",
       'status=success&identifier=it%27s+1&data%5Bamount%5D=49.90',
     ],
+    [
+      'the bytes that Node prints',
+      `<Buffer ${Buffer.from(FORM)
+        .toString('hex')
+        .replace(/..(?=.)/g, '$& ')}>`,
+      FORM,
+    ],
+    ['the bytes in JSON', JSON.stringify(Buffer.from(FORM)), FORM],
+    ['the bytes of a list', `Uint8Array(${FORM.length}) [ ${[...Buffer.from(FORM)].join(', ')} ]`, FORM],
+    ['base64', Buffer.from(FORM).toString('base64'), FORM],
+    [
+      'the event of a cloud function',
+      JSON.stringify({ body: Buffer.from(FORM).toString('base64'), isBase64Encoded: true }),
+      FORM,
+    ],
+    ['JSON inside JSON', JSON.stringify(JSON_BODY).slice(1, -1), JSON_BODY],
+    ['an address with the fields in its query', `http://localhost/ipn?${FORM}`, FORM],
+    [
+      'a multipart form',
+      '--x\r\nContent-Disposition: form-data; name="status"\r\n\r\nsuccess\r\n--x\r\nContent-Disposition: form-data; name="data[amount]"\r\n\r\n49.90\r\n--x--\r\n',
+      'status=success&data%5Bamount%5D=49.90',
+    ],
     ['any other text', 'order-1', 'order-1'],
   ])('is read from %s', (_, pasted, body) => {
     expect(ipnBodyIn(pasted)).toBe(body);

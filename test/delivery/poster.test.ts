@@ -127,6 +127,7 @@ const MALFORMED: [response: string, status: number, code: string, body?: string]
   ['HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nok', 200, 'incomplete', '5\r\nok'],
   ['HTTP/1.1 304 Not Modified\r\n\r\n', 304, 'not_modified', ''],
   ['HTTP/1.1 200 OK\nContent-Length: 2\n\nok', 200, 'invalid'],
+  ['HTTP/2 200 OK\r\nContent-Length: 2\r\n\r\nok', 200, 'invalid'],
   ['HTTP/1.1 200OK\r\nContent-Length: 2\r\n\r\nok', 200, 'invalid'],
   ['HTTP/1.1 200 OK\r\nX-A: one\r\n two\r\nContent-Length: 2\r\n\r\nok', 200, 'invalid'],
 ];
