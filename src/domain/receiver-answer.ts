@@ -223,13 +223,17 @@ function phpWarning(status: number, body: string): AnswerProblem | undefined {
 const REJECTION =
   /"(?:ok|success|valid|verified|accepted)"\s*:\s*(?:false|0)|"status"\s*:\s*"(?:error|fail)|\b(?:invalid|reject|refus|denied|mismatch|(?:bad|wrong) signature|not valid|forg)|(?:\bnot|n['’]t) match/i;
 
+/** A body that is only a word of rejection, or begins with one. */
+const REJECTED_WORD =
+  /^\s*(?:(?:error|fail(?:ed|ure)?|fatal)\b|(?:forbidden|unauthori[sz]ed|nok|false|0)[.!]?\s*$)/i;
+
 /** Whether the body says that the IPN was rejected. Some receivers always answer 200 (observed: receiver-always-200). */
 export function saysRefused(body: string): boolean {
   // Ignores CSS such as :invalid, and members such as "error": false.
   const text = body
     .replace(/<(?:style|script)\b[^<]*/gi, '')
     .replace(/"(?!ok"|success"|valid"|verified"|accepted")\w+"\s*:\s*(?:false|null|0|""|\[\s*\])/gi, '');
-  return REJECTION.test(text);
+  return REJECTED_WORD.test(body) || REJECTION.test(text);
 }
 
 /** Patterns in responses that reveal a language. */

@@ -151,7 +151,8 @@ final class GatewaySim
         $after = $this->call('GET', "/_sim/ipns/$ipn[id]");
         ['cause' => $cause, 'fix' => $fix] = (self::isDelivered($after) ? $ipn : $after)['verdict'];
         $class = 'PHPUnit\\Framework\\AssertionFailedError';
-        throw class_exists($class) ? new $class("$cause $fix") : new GatewaySimError("$cause $fix");
+        $text = rtrim("$cause $fix");
+        throw class_exists($class) ? new $class($text) : new GatewaySimError($text);
     }
 
     /** The newest payment. */

@@ -35,6 +35,7 @@ interface Connection {
  */
 const SLOW: readonly string[] = [
   ...['POST /clock', 'POST /ipns', 'POST /ipns/:id/resend', 'POST /payments/:ref/settle'],
+  'POST /ipns/:id/diagnose',
   ...['POST /reset', 'GET /snapshot', 'PUT /snapshot'],
 ];
 const SLOW_LIMIT_MS = 300_000;

@@ -1,4 +1,4 @@
-import { describeFailure } from '../contract/describe-delivery.ts';
+import { describeFailure, fixOfFailure } from '../contract/describe-delivery.ts';
 import { type DiagnoseInput, type Diagnosis, KEPT_ANSWER } from '../contract/diagnosis.ts';
 import { command, GatewayError, hint } from '../contract/error.ts';
 import type { Merchant } from '../contract/merchant.ts';
@@ -7,7 +7,7 @@ import { type AttemptReport, recordAttempt, recordDiagnosis, tellsState } from '
 import type { IpnRequest } from '../domain/ipn.ts';
 import { answerProblem, languageOf, ownWords, saysRefused } from '../domain/receiver-answer.ts';
 import type { Delivery, State } from '../domain/state.ts';
-import { performance } from '../system/real-time.ts';
+import { pause, performance } from '../system/real-time.ts';
 import type { IpnVariant } from '../wire/dialect.ts';
 import type { UseCaseParts } from './parts.ts';
 
@@ -36,8 +36,9 @@ interface Answer {
   report: AttemptReport;
   /** Whether it took the IPN for genuine: the order is paid, or without a probe, it answered 2xx without an objection. */
   isAccepted: boolean;
-  /** Its status and body without ids, times and numbers. Equal for equal outcomes. */
-  outcome: string;
+  status: number | null;
+  /** The body without identifiers, digests, times and numbers. */
+  masked: string;
   /** In words: the status and the receiver's own message. */
   words: string;
   request: IpnRequest;
@@ -70,41 +71,64 @@ export async function diagnose(
   const body = context().ipn.resigned(delivery.body, signedText, secretKey) ?? delivery.body;
   const genuine: IpnRequest = { method: 'POST', contentType, body };
   const answers: Answer[] = [];
+  /** Whether equal requests get equal bodies. Otherwise only statuses are compared. */
+  let comparesBodies = true;
   const endsAt = automatic ? performance.now() + AUTOMATIC_MS : Number.POSITIVE_INFINITY;
   let identifiers = [delivery.identifier];
+
+  const isSame = (one: Answer, other: Answer) =>
+    one.status === other.status && (!comparesBodies || one.masked === other.masked);
 
   async function ask(name: string, request: IpnRequest, reserve = 0): Promise<Answer> {
     const leftMs = endsAt - performance.now();
     if (signal.aborted || answers.length >= MAX_REQUESTS - reserve || leftMs < reserve * SHORT_MS)
       throw new Stopped();
-    const limits = { timeoutMs: Math.min(REQUEST_MS, leftMs), signal, localOnly: automatic };
+    const answer = await send(name, request, Math.min(REQUEST_MS, leftMs), signal);
+    if (signal.aborted) throw new Stopped();
+    // Nothing that it answers now, or no longer answers, says anything about the IPN.
+    if (answer.status === null || answer.status === 429) throw new Stopped();
+    return answer;
+  }
+
+  async function send(name: string, request: IpnRequest, timeoutMs: number, until: AbortSignal) {
+    const limits = { timeoutMs, signal: until, localOnly: automatic };
     const report = await courier.ask(delivery, request, limits);
     const { responseStatus: status, responseBody, failure } = report;
     const text = responseBody ?? '';
     const problem = answerProblem({ status, headers: report.responseHeaders, body: text });
     const isFine = failure === null && !saysRefused(text) && (!problem || problem.tone === 'warning');
-    const paid = await isPaid?.();
+    const paid = isPaid && (await isPaidSoon(isPaid));
     const said = status === null && failure ? describeFailure(failure, report) : ownWords(text);
     const answer = {
       name,
       request,
       report,
       isAccepted: paid ?? isFine,
-      outcome: `${status ?? failure?.code} ${masked(text, identifiers)}`,
+      status,
+      masked: masked(text, identifiers),
       words: [status, said && (status === null ? said : `“${said}”`)].filter(Boolean).join(' '),
     };
-    if (signal.aborted) throw new Stopped();
     answers.push(answer);
-    // Nothing that it answers now says anything about the IPN.
-    if (status === 429 || failure?.code === 'egress') throw new Stopped();
     return answer;
   }
 
-  /** The first variant that the receiver accepts twice; undefined if it accepts none. */
-  async function firstAccepted(variants: readonly IpnVariant[]) {
+  /**
+   * The first variant that the receiver accepts, with the proof: it accepts it again, or the order is paid meanwhile and
+   * it answers otherwise; and it does not accept the same request without the right signature or order.
+   */
+  async function firstAccepted(variants: readonly IpnVariant[], first: Answer): Promise<Found | undefined> {
     for (const variant of variants) {
+      if (answers.length >= MAX_REQUESTS - KEPT_BACK) return undefined;
       const answer = await ask(variant.name, variant.request, KEPT_BACK);
-      if (answer.isAccepted && (await isSeenAgain(variant, answer))) return { variant, answer };
+      if (!answer.isAccepted) continue;
+      if (variant.control && (await ask(`${variant.name}-control`, variant.control)).isAccepted) continue;
+      if (isPaid) return { variant, proof: 'After the IPN that was sent that way, the order was paid.' };
+      const again = await ask(variant.name, variant.request);
+      if (again.isAccepted)
+        return { variant, proof: 'Your receiver accepted the IPN that was sent that way, twice.' };
+      if (isSame(again, first)) continue;
+      const proof = `Your receiver accepted the IPN that was sent that way, and answered ${again.words} to a copy of it.`;
+      return { variant, proof };
     }
     return undefined;
   }
@@ -117,21 +141,31 @@ export async function diagnose(
     return !(await ask('genuine', genuine)).isAccepted;
   }
 
-  async function isSeenAgain({ name, request }: IpnVariant, { outcome, isAccepted }: Answer) {
-    const again = await ask(name, request);
-    return again.isAccepted === isAccepted && (isAccepted || again.outcome === outcome);
-  }
-
   async function find(): Promise<Result> {
-    const first = await ask('genuine', genuine);
-    if (first.report.responseStatus === null) {
-      return { summary: `Your receiver cannot be asked: ${first.words}.` };
+    const first = await send('genuine', genuine, REQUEST_MS, signal);
+    const { failure, responseHeaders } = first.report;
+    if (failure?.code === 'egress') return { summary: `Not sent: ${first.words}. ${fixOfFailure(failure)}` };
+    if (first.status === null) return { summary: `Your receiver cannot be asked: ${first.words}.` };
+    if (first.status === 429) throw new Stopped();
+    const answered = first.report.responseBody ?? '';
+    const problem = answerProblem({ status: first.status, headers: responseHeaders, body: answered });
+    // A redirect, a CSRF page, a proxy or an exception answers before any check of the IPN.
+    if (problem && problem.tone !== 'warning' && (first.status >= 500 || isBeforeHandler(first.status))) {
+      const { cause, fix } = problem;
+      return { summary: cause, cause, fix, mistake: NOT_THE_SIGNATURE };
     }
+    const second = await ask('genuine', genuine);
+    if (second.status !== first.status) {
+      return {
+        summary: `Cannot tell: your receiver answers the same request differently, ${first.words} and then ${second.words}.`,
+      };
+    }
+    comparesBodies = second.masked === first.masked;
     const other = dialect.diagnosis.aboutUnknownOrder(body, secretKey);
     identifiers = [...identifiers, other.identifier];
     const signed = await ask('unknown-order', other.signed);
     const random = await ask('unknown-order-random-signature', other.unsigned);
-    if (first.isAccepted && (isPaid || first.outcome !== random.outcome))
+    if (first.isAccepted && (isPaid || !isSame(first, random)))
       return { summary: `Your receiver accepts the IPN now (${first.words}).`, accepted: 'genuine' };
     if (first.isAccepted) {
       return {
@@ -139,47 +173,49 @@ export async function diagnose(
       };
     }
     if (random.isAccepted && !signed.isAccepted) return { ...NOT_CHECKED, accepted: random.name };
-    if (signed.outcome !== random.outcome) return afterSignature(first, signed, random);
+    if (!isSame(signed, random)) return afterSignature(first, signed, random);
     const { signatures, shapes, lookups } = dialect.diagnosis.variants(body, keys);
     const rest = [...shapes, ...lookups];
+    const most = MAX_REQUESTS - KEPT_BACK - answers.length - rest.length;
     const found =
-      (await firstAccepted(signatures.slice(0, MAX_REQUESTS - KEPT_BACK - answers.length - rest.length))) ??
-      (await firstAccepted(rest)) ??
+      (await firstAccepted(signatures.slice(0, most), first)) ??
+      (await firstAccepted(rest, first)) ??
       (await onlyOneThatDiffers(signatures, first));
     if (found && (await acceptsAny(found.variant, signatures)))
       return { ...NOT_CHECKED, accepted: found.variant.name };
-    if (found) return ofVariant(found.variant, found.answer, signatures.includes(found.variant));
+    if (found) return ofVariant(found, signatures.includes(found.variant));
     const unsigned = await ask('random-signature', dialect.diagnosis.withRandomSignature(body));
     if (unsigned.isAccepted) return { ...NOT_CHECKED, accepted: unsigned.name };
-    if (unsigned.outcome !== first.outcome) return afterSignature(first, first, unsigned);
+    if (!isSame(unsigned, first)) return afterSignature(first, first, unsigned);
     return {
-      summary: `Your receiver accepted none of ${answers.length} variants of the IPN, and answered the genuine one ${first.words}. What is left: how it looks up the order, a firewall, a login, or a secret key that the emulator does not know.`,
+      summary: `Your receiver accepted none of ${answers.length} variants of the IPN, and answered the genuine one ${first.words}. What is left: how it looks up the order, how it compares amount, currency and status, a firewall, a login, or a secret key that the emulator does not know.`,
     };
   }
 
-  /** The only signature that the receiver answers in another way: it passed the check and failed later. */
-  async function onlyOneThatDiffers(signatures: readonly IpnVariant[], first: Answer) {
+  /** The only signature that the receiver answers in another way, twice: it passed the check and failed later. */
+  async function onlyOneThatDiffers(
+    signatures: readonly IpnVariant[],
+    first: Answer,
+  ): Promise<Found | undefined> {
     const tried = signatures.flatMap((variant) => {
       const answer = answers.find(({ request }) => request === variant.request);
       return answer ? [{ variant, answer }] : [];
     });
-    const others = tried.filter(({ answer }) => answer.outcome !== first.outcome);
-    const [only, another] = others;
-    const { responseStatus: status } = only?.answer.report ?? {};
-    if (!only || another || tried.length < 3 || !status || status >= 500) return undefined;
-    return (await isSeenAgain(only.variant, only.answer)) ? only : undefined;
+    const [only, another] = tried.filter(({ answer }) => !isSame(answer, first));
+    if (!only || another || tried.length < 3 || (only.answer.status ?? 500) >= 500) return undefined;
+    const again = await ask(only.variant.name, only.variant.request);
+    if (!isSame(again, only.answer)) return undefined;
+    const proof = `Only the IPN that was signed that way passed the check, twice. It was then rejected: ${again.words}.`;
+    return { variant: only.variant, proof };
   }
 
-  function ofVariant(variant: IpnVariant, answer: Answer, isSignature: boolean): Result {
+  function ofVariant({ variant, proof }: Found, isSignature: boolean): Result {
     const { name, cause, fix } = variant;
     const language = languageOf(
       answers.map(({ report }) => ({ headers: report.responseHeaders, body: report.responseBody ?? '' })),
     );
     const code = isSignature ? dialect.signatureCode(body) : undefined;
     const line = code && language ? ` In ${language}: ${code[language]}` : '';
-    const proof = answer.isAccepted
-      ? 'Your receiver accepted the IPN that was sent that way, twice.'
-      : `Only the IPN that was signed that way passed the check, twice. It was then rejected: ${answer.words}.`;
     const isLookup = !isSignature && name.startsWith('identifier-');
     const mistake = isLookup ? NOT_THE_SIGNATURE : name;
     return { summary: `${cause} ${proof}`, cause, fix: fix + line, mistake, accepted: name };
@@ -190,16 +226,13 @@ export async function diagnose(
     result = await find();
   } catch (error) {
     if (!(error instanceof Stopped)) throw error;
-    result = { summary: `Stopped after ${answers.length} requests, before a cause was found.` };
-    const last = answers.at(-1);
-    if (last?.report.responseStatus === 429)
-      result.summary = 'Your receiver limits the rate of requests (429): exempt the route of ipn_url.';
+    result = { summary: whyStopped(answers, automatic) };
   }
   const last = answers.at(-1);
-  const mayAsk = last && last.report.responseStatus !== null && last.report.responseStatus !== 429;
-  if (mayAsk && answers.length > 1 && result.accepted !== 'genuine') {
-    await ask('genuine', genuine).catch(() => undefined);
-  }
+  const mayAsk = last && last.status !== null && last.status !== 429;
+  // Also after the client has gone: a variant must not be what the shop saw last.
+  if (mayAsk && answers.length > 2 && result.accepted !== 'genuine')
+    await send('genuine', genuine, REQUEST_MS, new AbortController().signal);
   const tried = answers.map(({ name, report, words }) => ({
     name,
     status: report.responseStatus,
@@ -214,6 +247,40 @@ export async function diagnose(
     await store.commit((state) => recordAttempt(state, delivery.id, attempt, context()));
   }
   return diagnosis;
+}
+
+/** A variant that the receiver accepts, and what proves it. */
+interface Found {
+  variant: IpnVariant;
+  proof: string;
+}
+
+/** Statuses of a framework or a server in front of the handler. */
+const isBeforeHandler = (status: number) =>
+  (status >= 300 && status < 400 && status !== 304) || status === 419;
+
+function whyStopped(answers: readonly Answer[], isAutomatic: boolean): string {
+  const last = answers.at(-1);
+  if (last?.status === 429)
+    return 'Your receiver limits the rate of requests (429): exempt the route of ipn_url.';
+  if (last && last.status === null)
+    return `Your receiver stopped answering after ${answers.length} requests, at the request “${last.name}”: ${last.words}.`;
+  const count = answers.length === 1 ? '1 request' : `${answers.length} requests`;
+  const more = isAutomatic ? ' ipn diagnose has more time.' : '';
+  return `Stopped after ${count}, before a cause was found.${more}`;
+}
+
+/** Time for a queue of the shop to mark the order as paid. */
+const QUEUE_MS = 250;
+const POLL_MS = 25;
+
+async function isPaidSoon(isPaid: () => Promise<boolean>): Promise<boolean> {
+  const deadline = performance.now() + QUEUE_MS;
+  while (!(await isPaid())) {
+    if (performance.now() > deadline) return false;
+    await pause(POLL_MS);
+  }
+  return true;
 }
 
 /** A body without what differs between equal outcomes: identifiers, digests, times and numbers. */

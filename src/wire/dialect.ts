@@ -196,6 +196,8 @@ export interface IpnVariant {
   cause: string;
   fix: string;
   request: IpnRequest;
+  /** The same request with a random signature, or for an order that no shop has: a receiver that accepts it proves nothing. */
+  control?: IpnRequest;
 }
 
 type IpnFieldName =

@@ -41,7 +41,7 @@ const ACCEPTED: Answer = { body: 'ok' };
 
 /** Settles an order at a receiver, and diagnoses its IPN. */
 async function diagnosed(
-  handler: (request: Received) => Answer,
+  handler: (request: Received, number: number) => Answer,
   { amount = '49.90', sim = undefined as Sim | undefined, input = {}, identifier = 'order-1' } = {},
 ) {
   const receiver = await startReceiver(handler);
@@ -65,6 +65,15 @@ const withoutSignature = (body: string) => {
   form.delete('signature');
   return form;
 };
+
+/** Accepts fields that are signed rightly. */
+const checked = (form: Form | false | undefined): Answer =>
+  form && form.signature === hmac(form.amount + form.identifier) ? ACCEPTED : REJECTED;
+
+function fieldsOfJson(body: string): Form {
+  const { signature, identifier, data } = JSON.parse(body);
+  return { ...formOf(''), signature, identifier, amount: data.amount };
+}
 
 const MISTAKEN: [mistake: string, cause: string, compute: Compute, amount?: string][] = [
   [
@@ -152,7 +161,7 @@ describe('a diagnosis', () => {
     ['an unknown order', [{ status: 404, body: 'no such order' }, REJECTED]],
     ['a wrong amount', [{ status: 409, body: '{"error":"amount mismatch"}' }, REJECTED]],
     ['an order that is closed', [{ status: 410 }, { status: 401 }]],
-    ['an error', [{ status: 500, body: 'Error: no database' }, { status: 400 }]],
+    ['maintenance', [{ status: 503, body: 'later' }, { status: 400 }]],
     ['a body that says so', [{ body: '{"success":false}' }, { status: 403 }]],
   ])('never blames the signature if it is right and the IPN is refused for %s', async (_, [right, wrong]) => {
     const handler = ({ body }: Received) => {
@@ -162,7 +171,7 @@ describe('a diagnosis', () => {
     const { diagnosis } = await diagnosed(handler);
     expect(diagnosis).toMatchObject({ mistake: 'not-the-signature', accepted: null });
     expect(diagnosis.cause).toMatch(/^Your code checks the signature correctly/);
-    expect(diagnosis.tried).toHaveLength(4);
+    expect(diagnosis.tried).toHaveLength(5);
   });
 
   it('does not blame the signature if the order is looked up first', async () => {
@@ -198,23 +207,41 @@ describe('a diagnosis', () => {
   });
 
   it.each<[mistake: string, accepted: string, handler: (request: Received) => Answer, identifier?: string]>([
-    ['json', 'json', ({ body }) => (body.startsWith('{') ? ACCEPTED : REJECTED)],
-    ['number-amount', 'number-amount', ({ body }) => (/"amount":\d/.test(body) ? ACCEPTED : REJECTED)],
+    ['json', 'json', ({ body }) => checked(body.startsWith('{') && fieldsOfJson(body))],
+    [
+      'number-amount',
+      'number-amount',
+      ({ body }) =>
+        checked(/"amount":\d/.test(body) && fieldsOfJson(body.replace(/("amount":)([\d.]+)/, '$1"$2"'))),
+    ],
     [
       'multipart',
       'multipart',
-      ({ headers }) => (/multipart/.test(headers['content-type'] ?? '') ? ACCEPTED : REJECTED),
+      ({ body, headers }) =>
+        checked(
+          /multipart/.test(headers['content-type'] ?? '') &&
+            formOf(
+              new URLSearchParams(
+                [...body.matchAll(/name="([^"]+)"\r\n\r\n(.*)\r\n/g)].map(
+                  ([, name = '', value = '']): [string, string] => [name, value],
+                ),
+              ).toString(),
+            ),
+        ),
     ],
+    ['query', 'query', ({ method, url }) => checked(method === 'POST' && formOf(url.split('?')[1] ?? ''))],
     [
-      'query',
-      'query',
-      ({ method, url }) => (method === 'POST' && url.includes('signature=') ? ACCEPTED : REJECTED),
+      'get',
+      'get',
+      ({ method, url }) => (method === 'GET' ? checked(formOf(url.split('?')[1] ?? '')) : { status: 405 }),
     ],
-    ['get', 'get', ({ method }) => (method === 'GET' ? ACCEPTED : { status: 405 })],
     [
       'data-as-json-text',
       'data-as-json-text',
-      ({ body }) => (new URLSearchParams(body).get('data')?.startsWith('{') ? ACCEPTED : REJECTED),
+      ({ body }) => {
+        const data = new URLSearchParams(body).get('data');
+        return checked(data?.startsWith('{') && { ...formOf(body), amount: JSON.parse(data).amount });
+      },
     ],
     [
       'not-the-signature',
@@ -257,6 +284,80 @@ describe('a diagnosis', () => {
     };
     const { diagnosis } = await diagnosed(handler);
     expect(diagnosis).toMatchObject({ mistake: 'signature-not-checked', accepted: expect.any(String) });
+  });
+
+  const wrongTotal = ({ body }: Received): Answer => {
+    const { amount, identifier, signature } = formOf(body);
+    if (identifier !== 'order-1') return { status: 404, body: 'unknown' };
+    return hmac(amount + identifier) === signature ? { status: 422 } : REJECTED;
+  };
+
+  it.each<[what: string, handler: (request: Received) => Answer]>([
+    [
+      'answers 200 to GET',
+      (request) => (request.method === 'GET' ? { body: '<h1>Shop</h1>' } : wrongTotal(request)),
+    ],
+    [
+      'answers 200 to a body without fields',
+      (request) => (formOf(request.body).status ? wrongTotal(request) : { body: 'nothing to do' }),
+    ],
+  ])('blames no form of the request if a handler %s', async (_, handler) => {
+    expect((await diagnosed(handler)).diagnosis).toMatchObject({
+      mistake: 'not-the-signature',
+      accepted: null,
+    });
+  });
+
+  it('compares only statuses if each answer has another id', async () => {
+    const mistaken = checks(({ amount, identifier }) => hmac(`${Number(amount)}${identifier}`));
+    let count = 0;
+    const { diagnosis } = await diagnosed((request) => {
+      const answer = mistaken(request);
+      return answer === REJECTED ? { status: 400, body: `req_${'xyzuvw'[count++ % 6]}kl` } : answer;
+    });
+    expect(diagnosis).toMatchObject({ mistake: 'amount-reformatted' });
+  });
+
+  it('cannot tell if equal requests are answered with different statuses', async () => {
+    const { diagnosis } = await diagnosed((_, number) => ({ status: number % 2 ? 400 : 422 }));
+    expect(diagnosis).toMatchObject({
+      cause: null,
+      summary: expect.stringMatching(/^Cannot tell: .*differently/),
+    });
+  });
+
+  it('blames nothing if the receiver stops answering', async () => {
+    const { diagnosis } = await diagnosed(({ body }) => (body.startsWith('{') ? 'drop' : REJECTED));
+    expect(diagnosis).toMatchObject({
+      cause: null,
+      summary: expect.stringContaining('at the request “json”'),
+    });
+  });
+
+  it('takes an order that is paid meanwhile as a proof', async () => {
+    let isPaid = false;
+    const mistaken = checks(({ amount, identifier }) => hmac(`${Number(amount)}${identifier}`));
+    const { diagnosis } = await diagnosed((request) => {
+      if (isPaid) return { status: 409, body: 'already paid' };
+      const answer = mistaken(request);
+      isPaid = answer === ACCEPTED;
+      return answer;
+    });
+    expect(diagnosis).toMatchObject({ mistake: 'amount-reformatted' });
+    expect(diagnosis.summary).toContain('answered 409 “already paid” to a copy of it');
+  });
+
+  it.each(['ERROR', 'failed', 'Forbidden', '0'])('is rejected by the word %s with 200', async (word) => {
+    const mistaken = checks(({ amount, identifier }) => hmac(identifier + amount));
+    const { diagnosis } = await diagnosed((request) =>
+      mistaken(request) === ACCEPTED ? { body: 'OK' } : { body: word },
+    );
+    expect(diagnosis).toMatchObject({ mistake: 'operands-swapped' });
+  });
+
+  it('stops before its variants at an answer from before the handler', async () => {
+    const { diagnosis } = await diagnosed((_) => ({ status: 302, headers: { Location: '/login' } }));
+    expect(diagnosis).toMatchObject({ cause: expect.stringContaining('login'), tried: [{}] });
   });
 
   it('stops at a 429, and when its client goes away', async () => {

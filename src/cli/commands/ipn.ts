@@ -128,7 +128,12 @@ of a payment; <ref> is the id of an IPN, or the id or identifier of a payment. E
     output.notice('Asking your receiver. A shop that undoes an order on a wrong signature may need a reset.');
     const diagnosis = await call('POST /ipns/:id/diagnose', { param: { id }, json: fields });
     const { summary, cause, fix, tried } = diagnosis;
-    const asked = tried.map(({ name, status }) => `${name} ${status ?? 'no response'}`).join(', ');
+    const counts = new Map<string, number>();
+    for (const { name, status } of tried) {
+      const what = `${name} ${status ?? 'no response'}`;
+      counts.set(what, (counts.get(what) ?? 0) + 1);
+    }
+    const asked = [...counts].map(([what, count]) => (count > 1 ? `${what} ×${count}` : what)).join(', ');
     return {
       json: diagnosis,
       text: [summary, fix && `Fix: ${fix}`, `Asked: ${asked}`].filter(Boolean).join('\n'),

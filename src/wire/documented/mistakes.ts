@@ -147,7 +147,7 @@ export function* textsOf(fields: SignedFields): Iterable<Candidate<string>> {
   }
   const words = 'the whole body was signed: sign only amount and identifier';
   for (const [index, whole] of [...new Set([...withoutSignature(body), body])].entries())
-    yield [whole, { name: 'whole-body', words, isRare: index > 2 }];
+    yield [whole, { name: 'whole-body', words, isRare: index > 2 || index === 1 }];
 }
 
 /** A body without its signature, in the forms that code may sign. */
@@ -275,7 +275,7 @@ export function* keysOf(keys: VerifyKeys): Iterable<Candidate<string>> {
   for (const [what, mark] of AROUND) {
     const words = `it was signed with ${what} before or after the secret key: remove it`;
     for (const [index, key] of [trimmed + mark, mark + trimmed + mark, mark + trimmed].entries()) {
-      const isLikely = (mark === '\n' && index === 0) || (mark === '"' && index === 1);
+      const isLikely = (['\n', '\r'].includes(mark) && index === 0) || (mark === '"' && index === 1);
       if (key !== secretKey) yield [key, { name, words, isRare: !isLikely }];
     }
   }
@@ -349,9 +349,15 @@ export function likelySignatures(fields: SignedFields, keys: VerifyKeys): Mistak
   const byLikelihood = (one: MistakenSignature, other: MistakenSignature) =>
     order.indexOf(one.mistake.name) - order.indexOf(other.mistake.name);
   const seen = new Set([upper(digest)]);
-  return [...single.sort(byLikelihood), ...pairs.sort(byLikelihood)].filter(({ signature }) => {
-    const isNew = !seen.has(signature);
-    seen.add(signature);
-    return isNew;
-  });
+  // PHP's md5() and hash() write lower case.
+  const isPlainHash = ({ mistake }: MistakenSignature) => mistake.name === 'md5';
+  const likely = pairs.filter(isPlainHash);
+  const rest = pairs.filter((one) => !isPlainHash(one));
+  return [...[...single, ...likely].sort(byLikelihood), ...rest.sort(byLikelihood)].filter(
+    ({ signature }) => {
+      const isNew = !seen.has(signature);
+      seen.add(signature);
+      return isNew;
+    },
+  );
 }

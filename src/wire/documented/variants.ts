@@ -46,16 +46,20 @@ const withRandomSignature: DiagnosisTools['withRandomSignature'] = (body) =>
   changed(body, { signature: randomSignature() });
 
 /**
- * Keeps the beginning, which shops may check, and has as many digits as possible: a number that is too short may be
+ * An identifier that no shop has. Keeps the beginning, which shops may check, and has as many digits as possible: a number that is too short may be
  * that of another order.
  */
-const aboutUnknownOrder: DiagnosisTools['aboutUnknownOrder'] = (body, secretKey) => {
-  const { amount, identifier: own } = requiredFields(body);
+function unknownIdentifier(own: string): string {
   const [beginning = ''] = /^[^\d]{0,8}/.exec(own) ?? [];
   const digits = Array.from({ length: MAX_IDENTIFIER - beginning.length }, (_, at) =>
     randomInt(at ? 0 : 1, 10),
   );
-  const identifier = beginning + digits.join('');
+  return beginning + digits.join('');
+}
+
+const aboutUnknownOrder: DiagnosisTools['aboutUnknownOrder'] = (body, secretKey) => {
+  const { amount, identifier: own } = requiredFields(body);
+  const identifier = unknownIdentifier(own);
   return {
     identifier,
     signed: changed(body, { identifier, signature: sign(amount, identifier, secretKey) }),
@@ -67,7 +71,7 @@ const variants: DiagnosisTools['variants'] = (body, keys) => {
   const fields = requiredFields(body);
   return {
     signatures: likelySignatures(fields, keys).map((one) => ofSignature(one, fields)),
-    shapes: [...shapesOf(fields, keys.secretKey)],
+    shapes: [...shapesOf(fields)],
     lookups: [...lookupsOf(fields, keys.secretKey)],
   };
 };
@@ -92,64 +96,110 @@ function ofSignature({ mistake, signature, signed }: MistakenSignature, fields: 
 const READ_FORM = 'Read the body as a form, as the gateway sends it: application/x-www-form-urlencoded.';
 const BOUNDARY = '----gateway-sim-diagnosis';
 
-function* shapesOf({ body, ...read }: Required, secretKey: string): Iterable<IpnVariant> {
+/** A form of the request, and how it is written. */
+interface Shape {
+  name: string;
+  /** What the handler reads. */
+  reads: string;
+  write: (body: string) => IpnRequest;
+}
+
+const JSON_TYPE = 'application/json';
+
+const SHAPES: readonly Shape[] = [
+  {
+    name: 'json',
+    reads: 'JSON',
+    write: (body) => ({ method: 'POST', ...encodeIpn(nested(body), 'json') }),
+  },
+  {
+    name: 'number-amount',
+    reads: 'JSON with the amount as a number',
+    write: (body) => ({
+      method: 'POST',
+      contentType: JSON_TYPE,
+      body: JSON.stringify(nested(body)).replace(/("amount":)"([\d.]+)"/, '$1$2'),
+    }),
+  },
+  {
+    name: 'multipart',
+    reads: 'multipart forms',
+    write: (body) => {
+      const parts = [...new URLSearchParams(body)].map(
+        ([name, value]) =>
+          `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`,
+      );
+      const contentType = `multipart/form-data; boundary=${BOUNDARY}`;
+      return { method: 'POST', contentType, body: `${parts.join('')}--${BOUNDARY}--\r\n` };
+    },
+  },
+  {
+    name: 'query',
+    reads: 'the fields from the query',
+    write: (body) => ({ method: 'POST', query: body, contentType: FORM, body: '' }),
+  },
+  {
+    name: 'data-as-json-text',
+    reads: 'data as JSON text',
+    write: (body) => {
+      const { data, ...others } = nested(body);
+      const form = encodedForm(formOf({ ...others, data: JSON.stringify(data) }));
+      return { method: 'POST', contentType: FORM, body: form };
+    },
+  },
+  {
+    name: 'get',
+    reads: 'GET requests',
+    write: (body) => ({ method: 'GET', query: body, contentType: null, body: '' }),
+  },
+];
+
+function* shapesOf({ body }: Required): Iterable<IpnVariant> {
   if (isJson(body)) {
     yield {
       name: 'form',
       cause: 'Your handler reads forms. The emulator sends JSON.',
       fix: 'Start the emulator without --ipn-format json: real IPNs are forms.',
       request: { method: 'POST', ...encodeIpn(JSON.parse(body), 'form') },
+      control: {
+        method: 'POST',
+        ...encodeIpn({ ...JSON.parse(body), signature: randomSignature() }, 'form'),
+      },
     };
     return;
   }
-  const fields = nested(body);
-  const shape = (name: string, reads: string, request: Partial<IpnRequest>): IpnVariant => ({
-    name,
-    cause: `Your handler reads ${reads}. The IPN is a URL-encoded form.`,
-    fix: READ_FORM,
-    request: { method: 'POST', contentType: null, body: '', ...request },
-  });
-  yield shape('json', 'JSON', encodeIpn(fields, 'json'));
-  const { data, ...others } = fields;
-  const withNumber = JSON.stringify(fields).replace(/("amount":)"([\d.]+)"/, '$1$2');
-  for (const amount of new Set([read.amount, String(Number(read.amount))])) {
-    const signature = sign(amount, read.identifier, secretKey);
-    yield shape('number-amount', 'JSON with the amount as a number', {
-      contentType: 'application/json',
-      body: withNumber.replace(/("signature":")[^"]*/, `$1${signature}`),
-    });
+  const forged = changed(body, { signature: randomSignature() }).body;
+  for (const { name, reads, write } of SHAPES) {
+    yield {
+      name,
+      cause: `Your handler reads ${reads}. The IPN is a URL-encoded form.`,
+      fix: READ_FORM,
+      request: write(body),
+      control: write(forged),
+    };
   }
-  const parts = [...formOf(fields)].map(
-    ([name, value]) => `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`,
-  );
-  yield shape('multipart', 'multipart forms', {
-    contentType: `multipart/form-data; boundary=${BOUNDARY}`,
-    body: `${parts.join('')}--${BOUNDARY}--\r\n`,
-  });
-  yield shape('query', 'the fields from the query', { query: body, contentType: FORM });
-  yield shape('data-as-json-text', 'data as JSON text', {
-    contentType: FORM,
-    body: formOf({ ...others, data: JSON.stringify(data) }).toString(),
-  });
-  yield shape('get', 'GET requests', { method: 'GET', query: body });
 }
 
 function* lookupsOf({ amount, identifier: own, body }: Required, secretKey: string): Iterable<IpnVariant> {
   const known = new Set([own]);
-  const others = {
-    'identifier-lower-case': own.toLowerCase(),
-    'identifier-of-20': own.slice(0, 20),
-    'identifier-of-16': own.slice(0, 16),
-    'identifier-numeric': own.replace(/\D/g, ''),
+  const about = (identifier: string) =>
+    changed(body, { identifier, signature: sign(amount, identifier, secretKey) });
+  const ways: Readonly<Record<string, (identifier: string) => string>> = {
+    'identifier-lower-case': (text) => text.toLowerCase(),
+    'identifier-upper-case': (text) => text.toUpperCase(),
+    'identifier-of-16': (text) => text.slice(0, 16),
+    'identifier-numeric': (text) => text.replace(/\D/g, ''),
   };
-  for (const [name, identifier] of Object.entries(others)) {
+  for (const [name, change] of Object.entries(ways)) {
+    const identifier = change(own);
     if (identifier === '' || known.has(identifier)) continue;
     known.add(identifier);
     yield {
       name,
       cause: `Your shop finds the order as “${identifier}”. The IPN says “${own}”.`,
       fix: 'Store the identifier exactly as you send it to initiate, and look the order up by it.',
-      request: changed(body, { identifier, signature: sign(amount, identifier, secretKey) }),
+      request: about(identifier),
+      control: about(change(unknownIdentifier(own))),
     };
   }
 }
