@@ -17,6 +17,7 @@ import { ONCE } from './cases/once.ts';
 import { ORDER } from './cases/order.ts';
 import { BREAKS, ROBUSTNESS } from './cases/robustness.ts';
 import { SENDER } from './cases/sender.ts';
+import { TRANSPORT } from './cases/transport.ts';
 import { Withheld } from './command.ts';
 import { type AuditGateway, secretMask, withoutSecrets } from './gateway.ts';
 import { type Fix, MISTAKES } from './mistakes.ts';
@@ -26,7 +27,15 @@ import { isAboutOneOrder } from './probe.ts';
 import { routeOf, Shop } from './shop.ts';
 
 /** Every case, in the order of the report. */
-const CASES: readonly AuditCase[] = [CONTROL, ...SENDER, ...ORDER, ...ONCE, ...CHECKOUT, ...ROBUSTNESS];
+const CASES: readonly AuditCase[] = [
+  CONTROL,
+  ...SENDER,
+  ...TRANSPORT,
+  ...ORDER,
+  ...ONCE,
+  ...CHECKOUT,
+  ...ROBUSTNESS,
+];
 
 /** Every case with its description, in the order of the report. */
 export function auditCases(): AuditCaseInfo[] {
@@ -162,8 +171,9 @@ const LANGUAGE_SAMPLE = 30;
 async function runCases(shop: Shop, chosen: readonly AuditCase[]): Promise<AuditedCase[]> {
   const { options } = shop;
   const done = new Map<AuditCase, AuditedCase>();
-  const record = (one: AuditCase, finding: Finding) => {
-    const audited = auditedCase(shop, one, provenBy(shop, done.get(CONTROL), one, finding));
+  const record = (one: AuditCase, finding: Finding, seen: string | null = null) => {
+    const proven = provenBy(shop, done.get(CONTROL), one, finding);
+    const audited = auditedCase(shop, one, proven, seen);
     done.set(one, audited);
     options.onCase?.(audited, done.size, chosen.length);
   };
@@ -186,20 +196,55 @@ async function runCases(shop: Shop, chosen: readonly AuditCase[]): Promise<Audit
     typeof one === 'string' ? !isAboutOneOrder(one) : one.length === 0,
   );
   const limit = isShared ? 1 : CONCURRENCY;
-  const again: AuditCase[] = [];
+  /** Convictions, which are tried again alone and on a fresh order. */
+  const suspected = new Map<AuditCase, Finding>();
   await runConcurrently(
     cases.filter(({ alone, last }) => !alone && !last),
     limit,
     async (one) => {
       const finding = await run(one);
-      if (finding.again && limit > 1) again.push(one);
+      if (finding.verdict === 'fail') suspected.set(one, finding);
       else record(one, finding);
     },
   );
+  for (const [one, finding] of suspected) record(one, ...(await tryAgain(one, finding, run)));
   const alone = cases.filter((one) => one.alone && !one.last);
   const last = cases.filter((one) => one.last);
-  for (const one of [...again, ...alone, ...last]) record(one, await run(one));
+  for (const one of [...alone, ...last]) {
+    const finding = await run(one);
+    record(one, ...(await tryAgain(one, finding, run)));
+  }
   return withOneCause(chosen.flatMap((one) => done.get(one) ?? []));
+}
+
+/** How often a race is tried until it is seen twice. */
+const RACE_TRIES = 5;
+
+/**
+ * Runs a case that failed again: only what happens twice is a failure.
+ *
+ * @returns the finding, and how often it was seen, such as `2/2`; null for a finding that needs no proof
+ */
+async function tryAgain(
+  one: AuditCase,
+  first: Finding,
+  run: (one: AuditCase) => Promise<Finding>,
+): Promise<[Finding, string | null]> {
+  // What a request of the shop itself shows does not change. A crashed shop cannot be asked again.
+  if (first.verdict !== 'fail' || !first.answer || first.because?.mistake === 'handler-breaks')
+    return [first, null];
+  const most = one.isRace ? RACE_TRIES : 2;
+  let [seen, tries, last] = [1, 1, first];
+  while (seen < 2 && tries < most) {
+    const next = await run(one);
+    tries++;
+    if (next.verdict === 'fail') [seen, last] = [seen + 1, next];
+    // Something else, such as a concurrent case, may have caused what was seen.
+    else if (first.again) return [next, null];
+  }
+  if (seen >= 2) return [last, `${seen}/${tries}`];
+  const why = `seen once in ${tries} tries: ${first.why ?? one.harm}`;
+  return [{ ...first, verdict: 'unproven', why }, `${seen}/${tries}`];
 }
 
 /** Why no other case can run. */
@@ -296,7 +341,7 @@ function provenBy(shop: Shop, control: AuditedCase | undefined, one: AuditCase, 
 }
 
 /** The result of a case for the report, without secrets that the shop may have revealed. */
-function auditedCase(shop: Shop, one: AuditCase, finding: Finding): AuditedCase {
+function auditedCase(shop: Shop, one: AuditCase, finding: Finding, seen: string | null): AuditedCase {
   const { verdict, sent, observed, why, curl, unpaid, because = one } = finding;
   const mask = secretMask(shop.gateway);
   const isBad = isReportable(verdict);
@@ -321,6 +366,7 @@ function auditedCase(shop: Shop, one: AuditCase, finding: Finding): AuditedCase 
     code: (isBad && code) || null,
     unpaid: (isBad && unpaid) || null,
     curl: curl && mask(curl),
+    seen,
   };
 }
 

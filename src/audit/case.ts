@@ -34,6 +34,8 @@ interface Common extends Pick<AuditCaseInfo, 'group' | 'class'> {
   mistake: MistakeName;
   /** Whether the case affects other cases, or is affected by them: no other case runs at the same time. */
   alone?: true;
+  /** Whether its requests race, so that a mistake may show only sometimes. */
+  isRace?: true;
   /** Whether the case checks the responses to all other cases. */
   last?: true;
   /** Why it is skipped if the audit makes up the orders. */
@@ -75,25 +77,37 @@ export interface Target {
   post: (ipn: Ipn) => ProbeRequest;
 }
 
+/** Whether the probe cannot tell an order from others. */
+export function isAmbiguous(shop: Shop, payment: Payment): boolean {
+  return shop.canLook && !shop.probes.distinguishes && shop.orders.isRepeated(payment);
+}
+
+export function ambiguous({ identifier }: Payment): Finding {
+  return unproven(
+    `several orders share the identifier "${identifier}", and the probe cannot tell them apart`,
+  );
+}
+
 /** A case with a pending order. */
 export function withOrder(run: (target: Target) => Promise<Finding>): Run {
   return async (shop) => {
     using order = await shop.orders.take();
     if (!order) return skipped(NO_ORDERS);
     const { payment } = order;
-    if (shop.canLook && !shop.probes.distinguishes && shop.orders.isRepeated(payment)) {
-      return unproven(
-        `several orders share the identifier "${payment.identifier}", and the probe cannot tell them apart`,
-      );
-    }
+    if (isAmbiguous(shop, payment)) return ambiguous(payment);
     const before = await shop.look(payment);
     if (before.paid) {
       return unproven(
         'the probe reports the order as paid before anything was sent: is its identifier reused?',
       );
     }
-    const post = (ipn: Ipn): ProbeRequest => ({ url: shop.addressOf(payment), body: ipn.form });
-    const finding = await run({ shop, payment, before, ipn: shop.ipnOf(payment), post });
+    const finding = await run({
+      shop,
+      payment,
+      before,
+      ipn: shop.ipnOf(payment),
+      post: shop.postOf(payment),
+    });
     const after = shop.canLook ? await shop.look(payment) : before;
     order.isUntouched = finding.verdict === 'pass' && after.paid === false && after.text === before.text;
     return finding;
@@ -173,19 +187,20 @@ export const CHANGES_ORDERS = 'Anyone can cancel or reopen the orders of other c
 /** The harm of an IPN that pays an order although its status is not success. */
 export const PAYS_BY_ANY_STATUS = 'An IPN for a payment that did not succeed marks the order as paid.';
 
-/**
- * The verdict on the changes that a forged IPN made to an order without paying it. Only a log line or a count is
- * harmless.
- */
-export function judgeTraces(before: OrderSnapshot, after: OrderSnapshot): Judgement {
-  if (after.text === before.text) return { verdict: 'pass' };
-  const change = differenceOf(before.text, after.text);
-  const isHarmless = isCountOrLog(before.text, after.text);
-  const why = isHarmless
-    ? `A forged IPN changed only a count or a log of the order: ${change}. If this is more than a record of the IPN, such as stock or credit, it is a mistake.`
-    : `A forged IPN changed the order: ${change}.`;
+/** The verdict on the changes that a rejected IPN made to an order without paying it. Only a record of it is harmless. */
+export async function judgeTraces(
+  shop: Shop,
+  before: OrderSnapshot,
+  after: OrderSnapshot,
+): Promise<Judgement> {
+  const places = await shop.changesOf(before, after);
+  if (!places.length) return { verdict: 'pass' };
   const because = { mistake: 'status-not-checked', harm: CHANGES_ORDERS } as const;
-  return { verdict: isHarmless ? 'note' : 'fail', why, again: true, because };
+  const change = differenceOf(before.text, after.text);
+  const log = isCountOrLog(before.text, after.text)
+    ? ` If ${places.join(' and ')} only records IPNs, say so with ${places.map((place) => `--log ${place.replace(/\[\]$/, '')}`).join(' ')}.`
+    : '';
+  return fail(`A forged IPN changed the order: ${change}.${log}`, { again: true, because });
 }
 
 /** The verdict on a request that must mark an order as paid. */
@@ -222,7 +237,9 @@ export function rejects(
       if (flaw !== undefined) return { ...shown, ...fail(flaw) };
       const judged = await lookAndJudge(target, (after) => {
         const judged = rejected(target)(after, shown.observed);
-        return judged.verdict === 'pass' && leavesNoTraces ? judgeTraces(target.before, after) : judged;
+        return judged.verdict === 'pass' && leavesNoTraces
+          ? judgeTraces(target.shop, target.before, after)
+          : judged;
       });
       finding = { ...shown, ...judged };
       if (finding.verdict === 'fail') return finding;

@@ -138,3 +138,13 @@ export function withTokensOf(url: string, payment: Payment, other: string): stri
     .map((part, index) => (isToken(part, index, payment, others) ? (others[index] ?? '') : part))
     .join('');
 }
+
+/** Removes the parameters of an address that are unguessable. */
+export function withoutTokens(url: string, payment: Payment, other: string): string {
+  const guessed = new URL(withTokensOf(url, payment, other)).searchParams;
+  const bare = new URL(url);
+  for (const [name, value] of [...bare.searchParams]) {
+    if (guessed.get(name) !== value) bare.searchParams.delete(name);
+  }
+  return bare.href;
+}

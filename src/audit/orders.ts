@@ -37,6 +37,8 @@ export class Orders {
   readonly #attackerUrl: string;
   /** The shop's own names for its orders, by payment id. */
   readonly #names = new Map<string, string>();
+  /** The cookies that the shop set when an order was placed, by payment id. */
+  readonly #cookies = new Map<string, string>();
   readonly #known = new Set<string>();
   /** Unchanged orders, reused when no new ones are allowed. */
   readonly #untouched: Payment[] = [];
@@ -112,6 +114,11 @@ export class Orders {
     return valuesOf(payment, this.#names.get(payment.id));
   }
 
+  /** The cookies of the customer who placed an order, as a Cookie header; undefined if the shop set none. */
+  cookiesOf({ id }: Payment): string | undefined {
+    return this.#cookies.get(id);
+  }
+
   /** Also records payments of an abandoned order and of the attacker, so that they can be canceled. */
   async abandon(): Promise<void> {
     const { data } = await this.#gateway.payments.list({ limit: RECENT });
@@ -170,6 +177,7 @@ export class Orders {
     this.#isPlacing = false;
     const name = lastLineOf(output);
     if (name !== undefined) this.#names.set(order.id, name);
+    if (output instanceof Cookies) this.#cookies.set(order.id, output.header);
     if (!order.auto) return order;
     throw new GatewayError(
       'check_failed',
@@ -209,6 +217,16 @@ export class Orders {
   }
 }
 
+/** What a shop set when an order was placed. */
+class Cookies {
+  readonly header: string;
+
+  /** @param set the Set-Cookie headers of the response */
+  constructor(set: readonly string[]) {
+    this.header = set.map((one) => one.split(';', 1)[0]).join('; ');
+  }
+}
+
 /** The last line of an output. */
 function lastLineOf(output: unknown): string | undefined {
   const isText = typeof output === 'string' || typeof output === 'number';
@@ -243,15 +261,16 @@ function placeOf(gateway: AuditGateway, options: AuditOptions): PlaceOrder {
 }
 
 /** @throws GatewayError `forbidden`; `check_failed` if the shop responds with an error, or not at all */
-async function requestOrder(request: Parameters<typeof ask>[0]): Promise<void> {
+async function requestOrder(request: Parameters<typeof ask>[0]): Promise<Cookies | undefined> {
   const what = `could not place an order: ${request.method} ${request.url}`;
   const read = async (answer: IncomingMessage) => {
-    const { statusCode: status = 0 } = answer;
+    const { statusCode: status = 0, headers } = answer;
+    const { 'set-cookie': set = [] } = headers;
     // The response may break off.
-    return { status, body: status < 400 ? '' : await readText(answer).catch(() => '') };
+    return { status, set, body: status < 400 ? '' : await readText(answer).catch(() => '') };
   };
-  const { status, body } = await ask(request, read, `${what} failed`);
-  if (status < 400) return;
+  const { status, set, body } = await ask(request, read, `${what} failed`);
+  if (status < 400) return set.length ? new Cookies(set) : undefined;
   const words = errorPage(body) ?? ownWords(body);
   throw new GatewayError('check_failed', `${what} answered ${status}${words ? ` “${words}”` : ''}`);
 }

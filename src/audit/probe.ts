@@ -202,6 +202,27 @@ export function conditionProblem(condition: string, text: string): string | unde
   return `the condition ${condition} needs ${path}, and the probe's output ${what}`;
 }
 
+/**
+ * The places of a probe's output that differ, such as `.status` or `.log[]`. An entry of a list has the place of all its
+ * entries. Text that is not JSON is one place.
+ */
+export function changedPlaces(before: string, after: string): string[] {
+  if (before === after) return [];
+  const [one, other] = [parsed(before), parsed(after)];
+  if (!isGroup(one) || !isGroup(other)) return ['the output'];
+  const places = new Set<string>();
+  const walk = (path: string, was: unknown, is: unknown, depth: number): void => {
+    if (JSON.stringify(was) === JSON.stringify(is)) return;
+    if (depth > MAX_DEPTH || path.length > MAX_PATH || !isGroup(was) || !isGroup(is)) places.add(path);
+    else if (Array.isArray(was) || Array.isArray(is)) places.add(`${path}[]`);
+    else
+      for (const name of new Set([...Object.keys(was), ...Object.keys(is)]))
+        walk(`${path}.${name}`, was[name], is[name], depth + 1);
+  };
+  walk('', one, other, 0);
+  return [...places];
+}
+
 /** A JSON text as a value; undefined for other text. */
 function parsed(text: string, revive?: (name: string, value: unknown) => unknown): unknown {
   try {

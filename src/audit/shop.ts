@@ -10,7 +10,7 @@ import type { AuditGateway } from './gateway.ts';
 import { Ipn } from './ipn.ts';
 import { hasOrders } from './options.ts';
 import { Orders } from './orders.ts';
-import { type OrderSnapshot, probesOf } from './probe.ts';
+import { changedPlaces, type OrderSnapshot, probesOf } from './probe.ts';
 
 /** One run of a case. */
 interface CaseRun {
@@ -63,6 +63,9 @@ export class Shop {
   readonly #blamed = new Set<Exchange>();
   /** The part of the probe's output for an order that changes only with a cause. */
   stablePart = (text: string) => text;
+  #learned: Promise<ReadonlySet<string>> | undefined;
+  /** The order of the control, paid by its IPN; null until then. */
+  control: { payment: Payment; before: OrderSnapshot; endedAt: number } | null = null;
   /** Other probes whose output changes without a cause. */
   readonly unstable = new Set<string>();
   /** What ended before the audit did; null if nothing did. */
@@ -138,6 +141,11 @@ export class Shop {
   addressOf({ ipnUrl }: Payment): string {
     const { forwardTo } = this.calibration;
     return forwardTo === null ? ipnUrl : withQueryOf(forwardTo, ipnUrl);
+  }
+
+  /** The request that posts an IPN to an order's ipn_url. */
+  postOf(payment: Payment): (ipn: Ipn) => ProbeRequest {
+    return (ipn) => ({ url: this.addressOf(payment), body: ipn.form });
   }
 
   /** Runs a case. All requests that it sends are recorded as its own. */
@@ -288,6 +296,46 @@ export class Shop {
       look = next;
     }
     return { look, changedAt };
+  }
+
+  /** The places of an order that changed, except those that only record IPNs. */
+  async changesOf(before: OrderSnapshot, after: OrderSnapshot): Promise<string[]> {
+    const places = changedPlaces(before.text, after.text);
+    if (!places.length) return [];
+    const isRecord = await this.records();
+    return places.filter((place) => !isRecord(place));
+  }
+
+  /** Returns a function that tells whether a place of the probe's output only records IPNs. */
+  async records(): Promise<(place: string) => boolean> {
+    this.#learned ??= this.#learnRecords();
+    const learned = await this.#learned;
+    const logs = (this.options.log ?? []).map((log) => log.replace(/\[\]$/, ''));
+    return (given) => {
+      const place = given.replace(/\.length$/, '[]');
+      const isNamed = logs.some(
+        (log) => place.startsWith(log) && /^(?:$|[.[])/.test(place.slice(log.length)),
+      );
+      return isNamed || learned.has(place);
+    };
+  }
+
+  /**
+   * Learns which places of the probe's output only record IPNs: those that a rejected IPN changes for a paid order, and
+   * a rejected failure for a pending one. An effect of a payment follows from neither.
+   */
+  async #learnRecords(): Promise<ReadonlySet<string>> {
+    const { control } = this;
+    using other = control && this.hasOrders ? await this.orders.take() : undefined;
+    if (!control || !other) return new Set();
+    const changedBy = async (payment: Payment, forge: (ipn: Ipn) => Ipn) => {
+      const before = await this.look(payment);
+      await this.send(this.postOf(payment)(forge(this.ipnOf(payment))));
+      return changedPlaces(before.text, (await this.lookAfterGrace(payment)).text);
+    };
+    const ofPaid = await changedBy(control.payment, (ipn) => ipn.badlySigned());
+    const ofPending = await changedBy(other.payment, (ipn) => ipn.badlySigned().set('status', 'failed'));
+    return new Set(ofPaid.filter((place) => ofPending.includes(place)));
   }
 
   /** The names of further probes whose output changed, except unstable ones. */

@@ -64,6 +64,10 @@ export const AuditedCase = record('AuditedCase', 'The result of a case.', {
     'Goods obtained without payment; null if none.',
   ),
   curl: field(nullableText, 'A command that repeats the request; null when one request cannot reproduce it.'),
+  seen: field(
+    nullableText,
+    'How often it was seen, of how many tries alone on a fresh order, such as `2/2`; null if it did not fail or needs no proof.',
+  ),
 });
 export type AuditedCase = z.output<typeof AuditedCase>;
 
@@ -143,6 +147,10 @@ export const AuditRequest = request(
       ADDRESS,
     ),
     paidWhen: optionalText('When the order counts as paid: `.path=value` for JSON, or a regular expression.'),
+    log: field(
+      z.optional(z.readonly(z.array(text))),
+      'Paths in the probe response that only record IPNs, such as `.notifications`.',
+    ),
     orderAmount: optionalText('Path to the price in the probe response, such as `.total`.'),
     only: field(z.optional(names), 'Run only these cases, groups or classes.'),
     skip: field(z.optional(names), 'Skip these cases, groups or classes.'),

@@ -21,6 +21,7 @@ const CASES = namesOf(AUDIT_VERDICTS).map((verdict, index): AuditedCase => {
     code: bad ? { Node: 'compare(one, other)' } : null,
     unpaid: verdict === 'fail' ? { amount: '49.90', currency: 'USD' } : null,
     curl: bad ? "curl 'http://127.0.0.1/ipn'" : null,
+    seen: bad ? '2/2' : null,
   };
 });
 const REPORT = {

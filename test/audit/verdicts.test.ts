@@ -75,14 +75,17 @@ describe.concurrent('a forged IPN', () => {
   });
   const only = ['signature-garbage', 'failed-badly-signed'];
 
-  it('is a note if the order only counts it', async () => {
-    const { verdict, report } = await audited(
-      counting((order) => void order.credited++),
-      { only },
-    );
-    expect([verdict('signature-garbage')?.verdict, verdict('failed-badly-signed')?.verdict]).toEqual([
-      'note',
-      'note',
+  it('is a failure if the order counts it, unless that is said to be a record', async () => {
+    const change = counting((order) => void order.credited++);
+    const { verdict } = await audited(change, { only });
+    expect(verdict('signature-garbage')).toMatchObject({
+      verdict: 'fail',
+      why: expect.stringContaining('say so with --log .credited.'),
+    });
+    const { verdict: named, report } = await audited(change, { only, log: ['.credited'] });
+    expect([named('signature-garbage')?.verdict, named('failed-badly-signed')?.verdict]).toEqual([
+      'pass',
+      'pass',
     ]);
     expect(report.mistakes).toEqual([]);
   });

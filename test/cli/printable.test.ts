@@ -56,6 +56,7 @@ it('an audit report has no colours or lines from a shop', () => {
     code: null,
     fix: 'Check it.',
     unpaid: null,
+    seen: null,
   };
   const cases = (['fail', 'unproven'] as const).map((verdict) => ({
     ...{ ...one, ...bad, verdict, sent: null, observed: forged, why: `${forged}!` },

@@ -12,7 +12,7 @@ const REQUEST = { ipnUrl: 'http://localhost:3000/ipn' };
 const CASE: AuditedCase = {
   ...{ name: 'control', group: 'control', class: 'control', about: 'A correct IPN.', verdict: 'pass' },
   ...{ sent: null, observed: null, why: 'It was taken.', curl: null },
-  ...{ mistake: null, cost: null, fix: null, instruction: null, code: null, unpaid: null },
+  ...{ mistake: null, cost: null, fix: null, instruction: null, code: null, unpaid: null, seen: null },
 };
 
 /** Audits with a runner that the test controls. */

@@ -32,11 +32,17 @@ const plausible = ({ identifier, id, trx, amount }: Payment): [string, string][]
   ['order_id', identifier],
   ['payment_id', id],
   ['trx', trx],
+  ['ref', trx],
+  ['reference', trx],
+  ['txn_id', trx],
+  ['transaction_id', trx],
+  ['payment_status', 'completed'],
   ['amount', amount],
 ];
 
 const opened = (url: string, payment: Payment): ProbeRequest => ({
-  url: withQuery(url, ...plausible(payment)),
+  // What is there already names the order.
+  url: withQuery(url, ...plausible(payment).filter(([name]) => !new URL(url).searchParams.has(name))),
 });
 
 const posted = (url: string, payment: Payment): ProbeRequest => ({
@@ -87,6 +93,21 @@ const RETURN = family({
   'return-get': {
     about: 'A GET request to the success_url without a payment, in a new session.',
     run: returns(({ payment }) => ({ url: payment.successUrl })),
+  },
+  'return-own-session': {
+    about:
+      'A GET request to the success_url without a payment, in the session of the customer who placed the order.',
+    run: returns(({ shop, payment }) => {
+      const cookies = shop.orders.cookiesOf(payment);
+      if (cookies === undefined) return 'placing the order set no cookie: only --order-url shows them';
+      return {
+        url: payment.successUrl,
+        headers: [
+          ['User-Agent', 'Mozilla/5.0'],
+          ['Cookie', cookies],
+        ],
+      };
+    }),
   },
   'return-post': {
     about: 'A POST request to the success_url without a payment.',

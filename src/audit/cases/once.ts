@@ -1,13 +1,15 @@
-import { pause } from '../../system/real-time.ts';
+import { pause, performance } from '../../system/real-time.ts';
 import {
   type AuditCase,
   afterPayment,
+  ambiguous,
   attack,
   type Cases,
   CHANGES_ORDERS,
   evidence,
   fail,
   family,
+  isAmbiguous,
   type Judgement,
   judgeTraces,
   PAYS_BY_ANY_STATUS,
@@ -34,16 +36,18 @@ const LATER_MS = 1_000;
 /** A copy of the IPN that paid the order. Any change after it is a second effect. */
 const replay = (copyOf: (target: Target) => Ipn | Promise<Ipn>): Run =>
   afterPayment(async (target) => {
-    const { shop, paid } = target;
-    const judge = (after: OrderSnapshot) => {
-      if (!after.paid) return fail('After a copy of its IPN, the order is no longer paid.');
-      const changed = shop.changedEffects(paid, after);
-      if (after.text !== paid.text) changed.unshift('the probe output');
-      if (!changed.length) return provenOnce(shop);
-      return fail(`A copy took effect again. This changed: ${changed.join(', ')}. ${HARM}`);
-    };
+    const judge = judgeCopy(target.shop, target.paid);
     return attack(target, await copyOf(target), judge, 'whether the copy had a second effect');
   });
+
+const judgeCopy = (shop: Shop, paid: OrderSnapshot) => async (after: OrderSnapshot) => {
+  if (!after.paid) return fail('After a copy of its IPN, the order is no longer paid.');
+  const changed = shop.changedEffects(paid, after);
+  const places = await shop.changesOf(paid, after);
+  if (places.length) changed.unshift(...places);
+  if (!changed.length) return provenOnce(shop);
+  return fail(`A copy took effect again. This changed: ${changed.join(', ')}. ${HARM}`);
+};
 
 /** An unchanged order proves something only if a probe shows the effect of a payment. */
 function provenOnce(shop: Shop): Judgement {
@@ -61,7 +65,9 @@ async function judgeTogether({ shop, payment, before }: Target): Promise<Judgeme
   if (!after.paid) return fail('After simultaneous copies of its IPN, the order is not paid.');
   const { changes, amount } = shop.calibration;
   if (amount !== payment.amount) return provenOnce(shop);
+  const isRecord = await shop.records();
   const several = [...numericChanges(before, after)].flatMap(([place, change]) => {
+    if (isRecord(place)) return [];
     const times = change / (changes.get(place) ?? change);
     return times > 1 && Number.isInteger(times) ? [{ place, times }] : [];
   });
@@ -116,6 +122,29 @@ function withReturn({ shop, payment, ipn, post }: Target): ProbeRequest[] | stri
   return [post(ipn), { url: payment.successUrl }];
 }
 
+/** Shops that remember copies for a while remember them for a few seconds, or for days. */
+const MUCH_LATER_MS = 10_000;
+
+/** A copy of the control's IPN, ten seconds after it. */
+const replayOfControl: Run = async (shop) => {
+  const { control } = shop;
+  if (!control) return skipped('the control left no paid order');
+  const { payment, before, endedAt } = control;
+  if (isAmbiguous(shop, payment)) return ambiguous(payment);
+  await pause(Math.max(endedAt + MUCH_LATER_MS - performance.now(), 0));
+  const paid = await shop.look(payment);
+  const target = { shop, payment, before, ipn: shop.ipnOf(payment), post: shop.postOf(payment) };
+  const finding = await attack(
+    target,
+    target.ipn,
+    judgeCopy(shop, paid),
+    'whether the copy had a second effect',
+  );
+  // A shop that remembers a copy for a while remembers this one, too.
+  shop.control = { ...control, endedAt: performance.now() };
+  return finding;
+};
+
 const COPIED = family({
   class: 'once',
   group: 'once',
@@ -128,6 +157,11 @@ const COPIED = family({
     about: 'The same IPN again, a second later.',
     run: replay(({ ipn }) => pause(LATER_MS).then(() => ipn)),
   },
+  'replay-much-later': {
+    about: 'The same IPN again, ten seconds later.',
+    run: replayOfControl,
+    last: true,
+  },
   'replay-twice': {
     about: 'The same IPN twice more, each on its own connection.',
     run: replay(async ({ shop, ipn, post }) => {
@@ -139,11 +173,12 @@ const COPIED = family({
     about: 'The same IPN with a different payment_trx (the payment_trx is not signed).',
     run: replay(({ ipn }) => ipn.set('trx', [...ipn.get('trx')].toReversed().join(''))),
   },
-  'copies-2': { about: '2 copies of the IPN at the same time.', run: copies(2) },
-  'copies-20': { about: '20 copies of the IPN at the same time.', run: copies(20) },
+  'copies-2': { about: '2 copies of the IPN at the same time.', run: copies(2), isRace: true },
+  'copies-20': { about: '20 copies of the IPN at the same time.', run: copies(20), isRace: true },
   'ipn-with-return': {
     about: 'The IPN and the returning browser at the same time, the IPN first.',
     run: together(withReturn),
+    isRace: true,
   },
   'return-with-ipn': {
     about: 'The IPN and the returning browser at the same time, the browser first.',
@@ -151,6 +186,7 @@ const COPIED = family({
       const both = withReturn(target);
       return typeof both === 'string' ? both : both.toReversed();
     }),
+    isRace: true,
   },
   'retry-while-running': {
     about: 'A retry while the first attempt is still running.',
@@ -164,6 +200,7 @@ const COPIED = family({
       await first;
       return { ...evidence(request, observation), ...(await judgeTogether(target)) };
     }),
+    isRace: true,
   },
 });
 
@@ -181,11 +218,13 @@ const onPending = (forge: Change): Run =>
       await shop.pay(payment);
       await shop.send(post(ipn));
       const { paid } = await shop.lookUntilPaid(payment);
-      if (paid) return judgeTraces(before, after);
+      if (paid) return judgeTraces(shop, before, after);
       return fail(`After the forged IPN, the order can no longer be paid. ${CHANGES_ORDERS}`);
     });
   });
 
+const REFUNDS =
+  'Anyone who can replay an IPN can refund a paid order, or get store credit for it, and keep the goods.';
 const AGAIN = 'An IPN for a payment that did not succeed fulfills a paid order again.';
 
 /**
@@ -196,15 +235,18 @@ const AGAIN = 'An IPN for a payment that did not succeed fulfills a paid order a
 const onPaid = (forge: Change, isSigned = false): Run =>
   afterPayment((target) => {
     const { shop, paid, ipn } = target;
-    return attack(target, forge(ipn), (after) => {
+    return attack(target, forge(ipn), async (after) => {
       const changed = shop.changedEffects(paid, after);
       if (changed.length) {
         return fail(`A forged IPN changed: ${changed.join(', ')}. ${CHANGES_ORDERS}`, { again: true });
       }
       if (!after.paid) return { verdict: 'fail' };
       const { changes } = shop.calibration;
-      const again = [...numericChanges(paid, after)].find(([place, change]) => changes.get(place) === change);
-      if (!isSigned || !again) return judgeTraces(paid, after);
+      const isRecord = isSigned ? await shop.records() : () => true;
+      const again = [...numericChanges(paid, after)].find(
+        ([place, change]) => !isRecord(place) && changes.get(place) === change,
+      );
+      if (!isSigned || !again) return judgeTraces(shop, paid, after);
       const because = { mistake: 'status-not-checked', harm: AGAIN } as const;
       return fail(`The IPN took effect like a second payment (${again[0]}).`, { because });
     });
@@ -250,6 +292,16 @@ const STATUS = family({ class: 'H', group: 'status', harm: CHANGES_ORDERS, mista
     about: 'A genuine IPN for a paid order with its status changed to "canceled" (the status is not signed).',
     run: onPaid((ipn) => ipn.set('status', 'canceled'), true),
   },
+  ...Object.fromEntries(
+    ['refunded', 'reversed', 'chargeback'].map((status) => [
+      `${status}-after-success`,
+      {
+        about: `A genuine IPN for a paid order with its status changed to "${status}" (the status is not signed).`,
+        run: onPaid((ipn) => ipn.set('status', status), true),
+        harm: REFUNDS,
+      },
+    ]),
+  ),
   'canceled-before-success': {
     about: 'A genuine IPN for a pending order with its status changed to "canceled".',
     run: withOrder((target) =>

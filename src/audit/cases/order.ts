@@ -13,7 +13,7 @@ import {
   type Target,
   withOrder,
 } from '../case.ts';
-import { type Ipn, withTokensOf } from '../ipn.ts';
+import { type Ipn, withoutTokens, withTokensOf } from '../ipn.ts';
 import { isCountOrLog, numericChanges, type OrderSnapshot } from '../probe.ts';
 
 /*
@@ -112,6 +112,18 @@ const SANDBOX = family({
     about: "The attacker's sandbox payment with the order's identifier and amount.",
     run: sandbox(),
   },
+  'sandbox-without-token': {
+    about: 'The same payment, sent to the ipn_url without its unguessable part.',
+    run: withOrder(async (target) => {
+      const { shop, payment } = target;
+      const url = shop.addressOf(payment);
+      const other = shop.orders.made.find(({ id }) => id !== payment.id);
+      const bare = other && withoutTokens(url, payment, shop.addressOf(other));
+      if (!bare || bare === url) return skipped('the ipn_url has no unguessable part in its query');
+      const ipn = await shop.attackerIpn(payment, payment.identifier);
+      return attack(target, { url: bare, body: ipn.form }, rejected(target, 'at-risk'));
+    }),
+  },
   'sandbox-test-flag': { about: 'The same payment with test=1 added.', run: sandbox(['test', '1']) },
   'sandbox-sandbox-flag': { about: 'The same payment with sandbox=1 added.', run: sandbox(['sandbox', '1']) },
   'sandbox-mode-flag': {
@@ -209,6 +221,46 @@ const AMOUNT = family({
     about:
       'A validly signed IPN for a lower amount that truncates or rounds to the same whole number as the price.',
     run: rejects(cut),
+  },
+  'amount-near': {
+    about: 'A validly signed IPN for an amount that is between 0.1 and 1 percent lower than the price.',
+    run: rejects((target) => {
+      const price = Number(target.ipn.get('amount'));
+      const near = [0.999, 0.995, 0.991].map((part) => (Math.floor(price * part * 100) / 100).toFixed(2));
+      const lower = [...new Set(near)].filter((amount) => Number(amount) > 0 && Number(amount) < price);
+      return lower.map((amount) => withAmount(target, () => amount));
+    }),
+  },
+  'amount-less-charge': {
+    about:
+      'A validly signed IPN for less than the price, with the difference as its charge (the charge is not signed).',
+    run: rejects((target) => {
+      const price = target.ipn.get('amount');
+      const low = hundredth(price);
+      const difference = (Number(price) - Number(low)).toFixed(2);
+      return withAmount(target, () => low).set('charge', difference);
+    }),
+  },
+  'amount-doubled': {
+    about:
+      'A validly signed IPN for a hundredth of the price, with the price as a second amount: a shop may verify one and compare the other.',
+    run: rejects((target) => {
+      const price = target.ipn.get('amount');
+      const low = withAmount(target, hundredth);
+      const pair = [low.nameOf('amount'), price] as const;
+      return [low.and(pair), low.after(pair)];
+    }),
+  },
+  'amount-in-parts': {
+    about:
+      'An IPN for a third of the price, three times with a different payment_trx: one payment of a third, counted three times.',
+    run: rejects((target) => {
+      const third = (Math.ceil((Number(target.ipn.get('amount')) * 100) / 3) / 100).toFixed(2);
+      const part = withAmount(target, () => third);
+      return ['A', 'B', 'C'].map((last) => part.set('trx', part.get('trx').slice(0, -1) + last));
+    }),
+    harm: 'A customer who pays a part of the price gets the whole order: copies of one IPN count as further payments.',
+    mistake: 'paid-more-than-once',
   },
   'amount-too-high': {
     about: 'A validly signed IPN for more than the price.',

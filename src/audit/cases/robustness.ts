@@ -234,11 +234,18 @@ const ROBUST = family({ class: 'robustness', group: 'robustness', harm: BREAKS, 
           `The response is an error from your code: ${fault}. A gateway sees only the status, so the error goes unnoticed.`,
         );
       }
+      // A payment that was taken is not lost.
+      const isTaken = shop.canLook && (await shop.lookUntilPaid(payment)).paid === true;
+      const noted = (why: string) => (isTaken ? { ...shown, verdict: 'note' as const, why } : failed(why));
+      const { status } = observation;
       const problem = shop.hasOrders ? answerProblem(observation) : undefined;
-      if (problem !== undefined) return failed(`A gateway sees a failure: ${problem}.`);
+      if (problem !== undefined) {
+        const why = `A gateway sees a failure: ${problem.replace(/\.$/, '')}.`;
+        return status !== null && status < 400 ? noted(why) : failed(why);
+      }
       if (observation.durationMs > SLOW_MS) {
         const seconds = (observation.durationMs / 1_000).toFixed(1);
-        return failed(
+        return noted(
           `Your handler took ${seconds} s. The customer waits that long for the redirect, and a gateway may give up and send a copy in the meantime.`,
         );
       }

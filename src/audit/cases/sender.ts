@@ -35,6 +35,8 @@ const TEST_FLAGS: readonly Pair[] = [
   ['debug', '1'],
 ];
 
+const LOCAL_ADDRESSES = ['127.0.0.1', '::1', '10.0.0.1', '172.16.0.1', '192.168.0.1'];
+
 const inQuery = (request: ProbeRequest, pair: Pair): ProbeRequest => ({
   ...request,
   url: withQuery(request.url, pair),
@@ -176,6 +178,17 @@ export const SENDER: readonly AuditCase[] = [
           ['Referer', `${gateway.url}/`],
         ],
       })),
+    },
+    'address-spoofed': {
+      about: 'An incorrectly signed IPN with a loopback or private address in the headers of proxies.',
+      run: forged(({ ipn, post }) =>
+        LOCAL_ADDRESSES.map((address) => ({
+          ...post(ipn.badlySigned()),
+          headers: ['X-Forwarded-For', 'X-Real-IP', 'X-Client-IP', 'CF-Connecting-IP'].map(
+            (name) => [name, address] as const,
+          ),
+        })),
+      ),
     },
   }),
   ...ofSender({ class: 'J', mistake: 'fields-not-required' })({

@@ -11,7 +11,17 @@ import type { GatewaySimClient } from '../../library/api.ts';
 import { auditReport, clientOf, egressOf } from '../../library/client.ts';
 import { type ControlServer, controlServer } from '../../library/control-client.ts';
 import { requireMerchant } from '../../library/merchant-client.ts';
-import { type Context, choice, defineCommand, duration, flag, list, named, text } from '../command.ts';
+import {
+  type Context,
+  choice,
+  defineCommand,
+  duration,
+  flag,
+  list,
+  named,
+  repeated,
+  text,
+} from '../command.ts';
 import { readConfiguration, startConfiguration } from '../configuration.ts';
 import { isNoneNamed } from '../connect.ts';
 import { onOneLine, table } from '../output.ts';
@@ -61,6 +71,10 @@ export const audit = defineCommand({
     confirmUrl: text(
       'url',
       'another URL that confirms a payment, in addition to success_url; accepts the same placeholders',
+    ),
+    log: repeated(
+      'path',
+      'path in the probe output that only records IPNs, such as .notifications; repeatable',
     ),
     only: list('names', 'run only these cases, groups or classes; repeatable'),
     skip: list('names', 'skip these cases, groups or classes; repeatable'),
