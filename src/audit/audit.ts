@@ -79,7 +79,12 @@ export async function audit(
       notices.add(`the audit could not cancel its pending orders: ${error.message}`);
     });
     for (const notice of notices) options.onNotice?.(notice);
+    const mask = secretMask(gateway);
+    const check = Object.fromEntries(
+      Object.entries(shop.check).map(([name, text]) => [name, text && mask(text)]),
+    ) as AuditReport['check'];
     return {
+      ...(check && { check }),
       cases,
       summary: auditSummary(cases),
       mistakes: auditMistakes(cases),

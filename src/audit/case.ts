@@ -95,8 +95,14 @@ export function withOrder(run: (target: Target) => Promise<Finding>): Run {
     if (!order) return skipped(NO_ORDERS);
     const { payment } = order;
     if (isAmbiguous(shop, payment)) return ambiguous(payment);
+    const { check } = shop;
+    if (check.order === null) {
+      const { identifier, amount, currency, id } = payment;
+      Object.assign(check, { wrong: 'probe', order: `${identifier}, ${amount} ${currency}, ${id}` });
+    }
     const before = await shop.look(payment);
     if (before.paid) {
+      if (!shop.control) check.wrong = 'condition';
       return unproven(
         'the probe reports the order as paid before anything was sent: is its identifier reused?',
       );

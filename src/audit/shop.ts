@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { AuditOptions } from '../contract/audit-options.ts';
+import type { AuditCheck } from '../contract/audit-report.ts';
 import { GatewayError } from '../contract/error.ts';
 import type { Payment, Settled } from '../contract/payment.ts';
 import { withQueryOf } from '../delivery/forward.ts';
@@ -64,6 +65,8 @@ export class Shop {
   /** The part of the probe's output for an order that changes only with a cause. */
   stablePart = (text: string) => text;
   #learned: Promise<ReadonlySet<string>> | undefined;
+  /** What the control saw of the set-up, without secrets. */
+  readonly check: AuditCheck = { wrong: 'order', order: null, before: null, answer: null, after: null };
   /** The order of the control, paid by its IPN; null until then. */
   control: { payment: Payment; before: OrderSnapshot; endedAt: number } | null = null;
   /** Other probes whose output changes without a cause. */

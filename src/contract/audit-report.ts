@@ -85,7 +85,24 @@ function sentence(words: string): string {
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
 }
 
+/** What an audit needs to work, in the order in which it is used. */
+export const CHECKED_PARTS = ['order', 'probe', 'condition', 'handler'] as const;
+
+export const AuditCheck = record(
+  'AuditCheck',
+  'What the control saw: one order, its correct IPN, and what the probe showed before and after it.',
+  {
+    wrong: field(z.nullable(z.enum(CHECKED_PARTS)), 'The part that does not work; null if all do.'),
+    order: field(nullableText, 'The payment that the order initiated; null if none.'),
+    before: field(nullableText, 'The output of the probe before the IPN; null without one.'),
+    answer: field(nullableText, 'How the handler answered the IPN; null if it was not sent.'),
+    after: field(nullableText, 'The output of the probe after the IPN; null without one.'),
+  },
+);
+export type AuditCheck = z.output<typeof AuditCheck>;
+
 const report = {
+  check: field(z.optional(AuditCheck), 'The set-up, as the control found it.'),
   cases: field(z.array(AuditedCase), 'In the order of the case list.'),
   summary: field(AuditSummary, 'Number of cases by verdict.'),
   mistakes: field(
@@ -99,7 +116,7 @@ const report = {
         cases: field(z.array(text), 'Names of the cases that show it.'),
       }),
     ),
-    'The mistakes behind `fail` and `at-risk` cases. The one with the most cases comes first.',
+    'The mistakes behind `fail` and `at-risk` cases, the most severe first.',
   ),
   missing: field(
     nullableText,

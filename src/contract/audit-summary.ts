@@ -19,7 +19,8 @@ export function auditSummary(cases: readonly { verdict: AuditVerdict }[]): Audit
 }
 
 /**
- * The mistakes behind `fail` and `at-risk` cases, with the most frequent first. The cost of a mistake is the cost of all
+ * The mistakes behind `fail` and `at-risk` cases: those that released goods first, then other failures, then risks, and
+ * the most frequent first among equals. The cost of a mistake is the cost of all
  * its cases, with the value of the goods that they released without payment.
  */
 export function auditMistakes(cases: readonly Judged[]): AuditReport['mistakes'] {
@@ -41,9 +42,18 @@ export function auditMistakes(cases: readonly Judged[]): AuditReport['mistakes']
         instruction: first?.instruction ?? '',
         code: first?.code ?? null,
         cases: all.map((one) => one.name),
+        severity: severityOf(all),
       };
     })
-    .toSorted((one, other) => other.cases.length - one.cases.length);
+    .toSorted((one, other) => one.severity - other.severity || other.cases.length - one.cases.length)
+    .map(({ severity: _, ...mistake }) => mistake);
+}
+
+/** Lower is more severe. */
+function severityOf(cases: readonly Judged[]): number {
+  const isFailed = cases.some(({ verdict }) => verdict === 'fail');
+  if (cases.some(({ unpaid }) => unpaid !== null) && isFailed) return 0;
+  return isFailed ? 1 : 2;
 }
 
 export const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`;

@@ -65,6 +65,41 @@ describe('audit', () => {
     expect((await audit([...only, '--fail-on', 'at-risk', '--fail-on', 'unproven'])).code).toBe(1);
   });
 
+  it.each<[wrong: string, code: number, what: RegExp, handler: object, replace?: readonly [RegExp, string]]>([
+    ['nothing', 0, /^Result +OK: order, probe, condition and handler work\.$/m, {}],
+    [
+      'the order',
+      2,
+      /^Result +The order does not work: could not place an order/m,
+      {},
+      [/\/order$/, '/nowhere'],
+    ],
+    [
+      'the probe',
+      2,
+      /^Result +The probe does not work: the probe answered 405/m,
+      {},
+      [/\/orders\//, '/nowhere/'],
+    ],
+    [
+      'the condition',
+      2,
+      /^Result +The condition does not work: .*still does not match$/m,
+      {},
+      [/=paid$/, '=PAID'],
+    ],
+    ['the handler', 1, /^Result +The handler does not work: .*still unpaid/m, { pay: () => {} }],
+  ])(
+    '--check tries only the set-up, and names what is wrong: %s',
+    async (_, code, what, handler, replace) => {
+      const { shop, options, byUrl, paidWhen } = await startAudited(handler);
+      const [pattern, other] = replace ?? [/$^/, ''];
+      const given = [...byUrl, ...paidWhen].map((word) => word.replace(pattern, other));
+      const checked = await run(['audit', shop.ipnUrl, ...given, '--check'], options);
+      expect([checked.code, checked.stdout]).toEqual([code, expect.stringMatching(what)]);
+    },
+  );
+
   it.each([
     ['audit', 2, 'audit requires the address of the IPN handler'],
     ['audit /ipn', 2, 'the URL of the IPN handler must be an absolute'],

@@ -1,3 +1,4 @@
+import type { AuditCheck } from '../../contract/audit-report.ts';
 import { fixOfFailure } from '../../contract/describe-delivery.ts';
 import type { Payment } from '../../contract/payment.ts';
 import { shorten } from '../../contract/text.ts';
@@ -112,21 +113,36 @@ const NOT_ACCEPTED = /cancel|declin|denied|error|fail|fraud|hold|invalid|mismatc
  * What shows that the probe or its condition is wrong, if the handler answered a correct IPN and its order seems unpaid;
  * undefined if the handler ignored the IPN.
  */
-function setUpProblem({ shop, before }: Target, after: OrderSnapshot): string | undefined {
+function setUpProblem({ shop, before }: Target, after: OrderSnapshot): SetUpProblem | undefined {
   const { paidWhen = '' } = shop.options;
-  if (!shop.hasOrders) return MADE_UP;
+  const problem = (part: SetUpProblem['part'], why: string) => ({ part, why });
+  if (!shop.hasOrders) return problem('order', MADE_UP);
   if (after.status !== null && after.status >= 400)
-    return `the probe answered ${after.status}, even after a correct IPN: check its address`;
+    return problem(
+      'probe',
+      `the probe answered ${after.status}, even after a correct IPN: check its address`,
+    );
   const unmet = conditionProblem(paidWhen, after.text);
-  if (unmet !== undefined) return unmet;
+  if (unmet !== undefined) return problem('condition', unmet);
   if (after.text === before.text && UNKNOWN_ORDER.test(after.text))
-    return `the probe does not know the order, even after a correct IPN: ${shorten(after.text)}`;
+    return problem(
+      'probe',
+      `the probe does not know the order, even after a correct IPN: ${shorten(after.text)}`,
+    );
   const isAtPath = differsAtPath(paidWhen, before.text, after.text);
   if (!isAtPath && isCountOrLog(before.text, after.text)) return undefined;
   const change = differenceOf(before.text, after.text);
   return NOT_ACCEPTED.test(change)
     ? undefined
-    : `a correct IPN changed the order (${change}), but the condition ${paidWhen} still does not match`;
+    : problem(
+        'condition',
+        `a correct IPN changed the order (${change}), but the condition ${paidWhen} still does not match`,
+      );
+}
+
+interface SetUpProblem {
+  part: NonNullable<AuditCheck['wrong']>;
+  why: string;
 }
 
 /** The address that an IPN was forwarded to, without the query string of the order's ipn_url. */
@@ -146,11 +162,15 @@ export const CONTROL: AuditCase = {
   run: withOrder(async (target): Promise<Finding> => {
     const { shop, payment, before } = target;
     const { ipnUrl } = shop.options;
+    const { check } = shop;
+    check.wrong = 'handler';
+    check.before = shop.canLook ? before.text : null;
     if (shop.hasOrders && routeOf(payment.ipnUrl) !== routeOf(ipnUrl)) {
       shop.notices.add(`the order's ipn_url is ${payment.ipnUrl}: the audit attacks it instead of ${ipnUrl}`);
     }
     const idle = await unstableNumbers(target);
     const { observation, shown } = await payAndObserve(shop, payment);
+    check.answer = shown.observed;
     const answered = performance.now();
     const { status } = observation;
     const isRedirect = status !== null && status >= 300 && status < 400 && status !== 304;
@@ -172,16 +192,19 @@ export const CONTROL: AuditCase = {
       };
     }
     if (!shop.canLook) {
+      check.wrong = isUnknown ? 'order' : 'probe';
       const why = isUnknown ? MADE_UP : withoutProbe('whether the order is paid').why;
       return { ...shown, verdict: 'unproven', why };
     }
     const after = await shop.lookUntilPaid(payment);
+    check.after = after.text;
     if (!after.paid) {
       const wrong = setUpProblem(target, after);
-      return wrong === undefined
-        ? { ...shown, verdict: 'fail', why: whyNotPaid(observation) }
-        : { ...shown, verdict: 'unproven', why: wrong };
+      if (!wrong) return { ...shown, verdict: 'fail', why: whyNotPaid(observation) };
+      check.wrong = wrong.part;
+      return { ...shown, verdict: 'unproven', why: wrong.why };
     }
+    check.wrong = null;
     const { look: settled, changedAt } = await shop.lookUntilQuiet(payment, after);
     const changes = numericChanges({ ...before, text: shop.stablePart(before.text) }, settled);
     for (const place of idle.keys()) changes.delete(place);

@@ -24,7 +24,7 @@ import {
 } from '../command.ts';
 import { readConfiguration, startConfiguration } from '../configuration.ts';
 import { isNoneNamed } from '../connect.ts';
-import { onOneLine, table } from '../output.ts';
+import { onOneLine, pairs, table } from '../output.ts';
 import { interruption } from '../signals.ts';
 import { requireWritable, writeReports } from '../write-file.ts';
 
@@ -92,6 +92,8 @@ export const audit = defineCommand({
     allowIpnHost: ALLOW_IPN_HOST,
     junit: text('file', 'also write the report as JUnit XML'),
     html: text('file', 'also write the report as an HTML page'),
+    all: flag('print every case of each mistake, and the fixes in all languages'),
+    check: flag('only try the set-up: one order, its correct IPN, the probe and the condition'),
     list: flag('list all cases with their meaning, without running them'),
   },
   about: ABOUT,
@@ -136,6 +138,7 @@ export const audit = defineCommand({
     try {
       const report = await auditReport(gateway, server, {
         ...fields,
+        ...(options.check && { only: ['control'] }),
         ipnUrl,
         signal: interrupted.soon,
         cancelled: interrupted.now,
@@ -163,7 +166,7 @@ export const audit = defineCommand({
       const bad = cases.filter(({ verdict }) => verdict === 'fail' || failOn.includes(verdict)).length;
       return {
         json: report,
-        text: auditText(report, output.colour),
+        text: options.check ? checkText(report) : auditText(report, output.colour, options.all),
         ...(bad > 0 && { failure: `${bad} of ${cases.length} cases failed` }),
         ...(missing !== null && { failure: onOneLine(missing), failureCode: 'usage' }),
         ...unwritten,
@@ -173,6 +176,24 @@ export const audit = defineCommand({
     }
   },
 });
+
+/** The result of `--check`: what each part did, and the one that is wrong. */
+function checkText({ check, cases }: AuditReport): string {
+  const { wrong = null, order = null, before = null, answer = null, after = null } = check ?? {};
+  const said = (text: string | null) => onOneLine((text ?? 'nothing').slice(0, 200));
+  const [control] = cases;
+  const result =
+    wrong === null
+      ? 'OK: order, probe, condition and handler work.'
+      : `The ${wrong} does not work: ${control?.why ?? ''}`;
+  return pairs({
+    Result: onOneLine(result),
+    Order: said(order),
+    'Probe before': said(before),
+    Handler: said(answer),
+    'Probe after': said(after),
+  });
+}
 
 interface Emulator {
   gateway: GatewaySimClient;
@@ -226,7 +247,7 @@ const COLOURS = {
 } as const satisfies Record<AuditVerdict, keyof ChalkInstance>;
 
 /** A report as text: the result, each mistake with its fix and cases, cases that prove nothing, and the counts. */
-export function auditText(report: AuditReport, colour: ChalkInstance): string {
+export function auditText(report: AuditReport, colour: ChalkInstance, isWhole = false): string {
   const { cases, summary, mistakes, orders } = report;
   const indented = (text: string) => text.replace(/^/gm, '    ');
   const caseText = ({ name, verdict, about, observed, why, cost, curl }: AuditedCase) => [
@@ -236,12 +257,19 @@ export function auditText(report: AuditReport, colour: ChalkInstance): string {
     ...(curl === null ? [] : [indented(curl)]),
   ];
   const byName = new Map(cases.map((one) => [one.name, one]));
-  const paragraphs = mistakes.map(({ name, cost, fix, cases: names }) => [
-    `${colour.bold(name)}: ${onOneLine(cost)}`,
-    '  How to fix it:',
-    indented(fix),
-    ...names.flatMap((one) => byName.get(one) ?? []).flatMap(caseText),
-  ]);
+  const paragraphs = mistakes.map(({ name, cost, fix, instruction, code, cases: names }) => {
+    const languages = Object.keys(code ?? {});
+    const inShort = languages.length > 1 ? `${instruction} (As code: --all)` : fix;
+    const shown = names.flatMap((one) => byName.get(one) ?? []);
+    const [first, ...others] = shown;
+    return [
+      `${colour.bold(name)}: ${onOneLine(cost)}`,
+      '  How to fix it:',
+      indented(isWhole ? fix : inShort),
+      ...(isWhole ? shown.flatMap(caseText) : first ? caseText(first) : []),
+      ...(isWhole || !others.length ? [] : [`  Also: ${others.map((one) => one.name).join(', ')}`]),
+    ];
+  });
   /** Cases that prove nothing, grouped by reason. */
   const quiet = new Map<string, { verdict: AuditVerdict; why: string; names: string[] }>();
   for (const { name, verdict, why } of cases) {
