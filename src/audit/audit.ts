@@ -25,6 +25,7 @@ import { completeOptions, hasOrders } from './options.ts';
 import type { Orders } from './orders.ts';
 import { isAboutOneOrder } from './probe.ts';
 import { routeOf, Shop } from './shop.ts';
+import { ShopProcess } from './shop-process.ts';
 
 /** Every case, in the order of the report. */
 const CASES: readonly AuditCase[] = [
@@ -62,6 +63,9 @@ export async function audit(
     await using attacker = await receiveOnLoopback(() => ({ status: 200 }));
     const shop = new Shop(gateway, tools, options, `${attacker.url}/ipn-of-the-attacker`);
     const { orders, notices } = shop;
+    await using process = options.shop ? new ShopProcess(options.shop, gateway.env) : undefined;
+    shop.process = process;
+    await unlessAborted(cancelled, shop.restart());
     await unlessAborted(cancelled, orders.begin());
     await waitForShop(shop, options.waitMs ?? 0);
     options.onBegin?.(chosen.length);
@@ -184,7 +188,7 @@ async function runCases(shop: Shop, chosen: readonly AuditCase[]): Promise<Audit
   };
   const run = (one: AuditCase) => {
     options.signal?.throwIfAborted();
-    return shop.during(() => findingOf(shop, one));
+    return findingOf(shop, one);
   };
   record(CONTROL, await run(CONTROL));
   options.signal?.throwIfAborted();
@@ -208,18 +212,42 @@ async function runCases(shop: Shop, chosen: readonly AuditCase[]): Promise<Audit
     limit,
     async (one) => {
       const finding = await run(one);
-      if (finding.verdict === 'fail') suspected.set(one, finding);
+      if (finding.verdict === 'fail' || finding.stopped) suspected.set(one, finding);
       else record(one, finding);
     },
   );
-  for (const [one, finding] of suspected) record(one, ...(await tryAgain(one, finding, run)));
+  if ([...suspected.values()].some(({ stopped }) => stopped)) await shop.restart();
+  for (const [one, finding] of suspected) record(one, ...(await tryAgain(one, finding, run, shop)));
   const alone = cases.filter((one) => one.alone && !one.last);
   const last = cases.filter((one) => one.last);
   for (const one of [...alone, ...last]) {
     const finding = await run(one);
-    record(one, ...(await tryAgain(one, finding, run)));
+    record(one, ...(await tryAgain(one, finding, run, shop)));
   }
   return withOneCause(chosen.flatMap((one) => done.get(one) ?? []));
+}
+
+/**
+ * Runs a case alone that was running when the shop stopped, if the audit can start the shop again. Only a case that stops
+ * it alone is blamed, for whatever it tried: a crash shows only that the handler breaks.
+ */
+async function afterStop(
+  one: AuditCase,
+  first: Finding,
+  run: (one: AuditCase) => Promise<Finding>,
+  shop: Shop,
+): Promise<[Finding, string | null]> {
+  if (!shop.process || ((await shop.isDown()) && !(await shop.restart()))) return [first, null];
+  shop.cutShort = null;
+  const alone = await run(one);
+  if (!alone.stopped) return tryAgain(one, alone, run, shop);
+  shop.cutShort = null;
+  const last = shop.seen.at(-1);
+  const shown = last ? evidence(last.request, last.observation) : {};
+  await shop.restart();
+  const because = { mistake: 'handler-breaks', harm: BREAKS } as const;
+  const why = `Your shop stops when it gets this request, also alone in a fresh process. ${BREAKS}`;
+  return [{ ...alone, ...shown, verdict: 'fail', why, because }, '2/2'];
 }
 
 /** How often a race is tried until it is seen twice. */
@@ -234,10 +262,11 @@ async function tryAgain(
   one: AuditCase,
   first: Finding,
   run: (one: AuditCase) => Promise<Finding>,
+  shop: Shop,
 ): Promise<[Finding, string | null]> {
-  // What a request of the shop itself shows does not change. A crashed shop cannot be asked again.
-  if (first.verdict !== 'fail' || !first.answer || first.because?.mistake === 'handler-breaks')
-    return [first, null];
+  if (first.stopped) return afterStop(one, first, run, shop);
+  // What a request of the shop itself shows does not change.
+  if (first.verdict !== 'fail' || !first.answer) return [first, null];
   const most = one.isRace ? RACE_TRIES : 2;
   let [seen, tries, last] = [1, 1, first];
   while (seen < 2 && tries < most) {
@@ -308,19 +337,11 @@ async function findingOf(shop: Shop, one: AuditCase): Promise<Finding> {
     const { message } = error;
     if (error instanceof Withheld) return skipped(message);
     const ended = one === CONTROL ? undefined : await shop.outage();
-    const [suspect, another] = ended?.suspects ?? [];
-    if (!ended || !suspect || !shop.claimCrash(suspect)) {
-      if (ended) shop.cutShort = 'the shop crashed';
-      else if (error.code === 'no_server') shop.cutShort = 'the emulator stopped';
-      return { ...unproven(ended ? `the shop ${ended.how}` : message), observed: message };
-    }
-    // If several requests were running, blame the first: a crash must not be missed.
-    const why = another
-      ? `The shop ${ended.how}.`
-      : 'This request probably crashed your shop, which no longer accepts connections.';
-    // Whatever the case tried, a crash shows only that the handler breaks.
-    const because = { mistake: 'handler-breaks', harm: BREAKS } as const;
-    return { ...evidence(suspect.request, suspect.observation), verdict: 'fail', why, because };
+    if (ended !== undefined) shop.cutShort = 'the shop stopped';
+    else if (error.code === 'no_server') shop.cutShort = 'the emulator stopped';
+    const why = ended === undefined ? message : `the shop stopped: ${ended}`;
+    if (ended !== undefined && !shop.process) shop.notices.add(why);
+    return { ...unproven(why), observed: message, ...(ended !== undefined && { stopped: true }) };
   }
 }
 

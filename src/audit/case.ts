@@ -23,6 +23,8 @@ export interface Finding {
   unpaid?: Pick<Payment, 'amount' | 'currency'>;
   /** The address and response status of a single request. */
   answer?: { url: string; status: number | null };
+  /** Whether the shop stopped while it ran. */
+  stopped?: true;
   /** Whether a concurrent case may have caused it: if so, the case is run again alone. */
   again?: true;
 }

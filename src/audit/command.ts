@@ -244,7 +244,8 @@ export async function runCommand(
   });
 }
 
-function endGroup(pid: number | undefined, ownGroup: boolean): void {
+/** Ends a process, and on Unix all processes of its group. */
+export function endGroup(pid: number | undefined, ownGroup: boolean): void {
   if (pid === undefined) return;
   try {
     process.kill(ownGroup ? -pid : pid, 'SIGKILL');

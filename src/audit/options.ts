@@ -14,6 +14,7 @@ const LOCAL = {
   probeCmd: true,
   probe: true,
   probes: true,
+  shop: true,
   allowIpnHosts: true,
   waitMs: true,
   signal: true,

@@ -48,6 +48,8 @@ export class Orders {
   /** The newest request to the emulator before the audit. */
   #lastRequest = 0;
   #queue: Promise<unknown> = Promise.resolve();
+  /** The origin of the shop's ipn_urls, once the control knows it: other payments are no orders of this shop. */
+  origin: string | undefined;
   readonly made: Payment[] = [];
   /** Additional payments that the same order initiated. */
   readonly spare: Payment[] = [];
@@ -209,13 +211,19 @@ export class Orders {
 
   async #recent(): Promise<Payment[]> {
     const { data } = await this.#gateway.payments.list({ limit: RECENT });
-    return data.filter((payment) => !this.#isAttackers(payment));
+    return data.filter((payment) => !this.#isAttackers(payment) && this.#isOfShop(payment));
+  }
+
+  #isOfShop({ ipnUrl }: Payment): boolean {
+    return this.origin === undefined || originOf(ipnUrl) === this.origin;
   }
 
   #isAttackers({ ipnUrl }: Payment): boolean {
     return ipnUrl === this.#attackerUrl;
   }
 }
+
+export const originOf = (url: string) => (URL.canParse(url) ? new URL(url).origin : url);
 
 /** What a shop set when an order was placed. */
 class Cookies {

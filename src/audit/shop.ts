@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import type { AuditOptions } from '../contract/audit-options.ts';
 import type { AuditCheck } from '../contract/audit-report.ts';
 import { GatewayError } from '../contract/error.ts';
@@ -12,18 +11,12 @@ import { Ipn } from './ipn.ts';
 import { hasOrders } from './options.ts';
 import { Orders } from './orders.ts';
 import { changedPlaces, type OrderSnapshot, probesOf } from './probe.ts';
-
-/** One run of a case. */
-interface CaseRun {
-  isOver: boolean;
-}
+import type { ShopProcess } from './shop-process.ts';
 
 /** A request and the response. */
 interface Exchange {
   request: ProbeRequest;
   observation: Observation;
-  /** The run that sent it. */
-  by: CaseRun | undefined;
   /** Whether the shop was still running shortly after a request without a response. */
   isSurvived?: true;
 }
@@ -57,11 +50,11 @@ export class Shop {
   readonly notices = new Set<string>();
   /** All requests and responses, to search for leaks. */
   readonly seen: Exchange[] = [];
+  /** The first request since the shop was started again. */
+  #startedAt = 0;
+  /** The shop's own process, if the audit started it. */
+  process: ShopProcess | undefined;
   readonly #client: AuditClient;
-  /** The run whose code is executing: cases run concurrently. */
-  readonly #run = new AsyncLocalStorage<CaseRun>();
-  /** Requests that a case has reported as the cause of a crash. */
-  readonly #blamed = new Set<Exchange>();
   /** The part of the probe's output for an order that changes only with a cause. */
   stablePart = (text: string) => text;
   #learned: Promise<ReadonlySet<string>> | undefined;
@@ -151,32 +144,9 @@ export class Shop {
     return (ipn) => ({ url: this.addressOf(payment), body: ipn.form });
   }
 
-  /** Runs a case. All requests that it sends are recorded as its own. */
-  async during<Result>(work: () => Promise<Result>): Promise<Result> {
-    const run = { isOver: false };
-    try {
-      return await this.#run.run(run, work);
-    } finally {
-      run.isOver = true;
-    }
-  }
-
-  /**
-   * Claims a crash for the running case. Only one case reports it: the one that sent the request or, if that one was
-   * over before the shop crashed, the next.
-   *
-   * @returns whether this case reports the crash
-   */
-  claimCrash(cause: Exchange): boolean {
-    if (this.#blamed.has(cause)) return false;
-    if (cause.by !== this.#run.getStore() && cause.by?.isOver === false) return false;
-    this.#blamed.add(cause);
-    return true;
-  }
-
   /** Records a request and the response. */
   see(request: ProbeRequest, observation: Observation): Exchange {
-    const exchange = { request, observation, by: this.#run.getStore() };
+    const exchange = { request, observation };
     this.seen.push(exchange);
     return exchange;
   }
@@ -204,7 +174,7 @@ export class Shop {
     const unanswered = sent.filter(({ observation }) => observation.status === null);
     if (!unanswered.length) return;
     const ended = await this.outage();
-    if (ended !== undefined) throw new GatewayError('check_failed', `the shop ${ended.how}`);
+    if (ended !== undefined) throw new GatewayError('check_failed', `the shop stopped: ${ended}`);
     for (const exchange of unanswered) exchange.isSurvived = true;
   }
 
@@ -213,21 +183,31 @@ export class Shop {
     return this.#client.isDown(this.options.ipnUrl);
   }
 
-  /** How the shop has crashed since the control, and the requests that probably caused it; undefined if it has not. */
-  async outage(): Promise<{ how: string; suspects: Exchange[] } | undefined> {
+  /** Which requests were running when the shop stopped, in words; undefined if it has not stopped. */
+  async outage(): Promise<string | undefined> {
     await pause(BREAK_MS);
     if (!(await this.isDown())) return undefined;
     const first = this.seen.findIndex(
       ({ observation }) => observation.failure?.code === 'connection_refused',
     );
-    const before = this.seen.slice(0, first < 0 ? undefined : first);
+    const before = this.seen.slice(this.#startedAt, first < 0 ? undefined : first);
     const last = before.slice(-SUSPECTS);
     const unanswered = last.filter(
       ({ observation, isSurvived }) => observation.status === null && !isSurvived,
     );
-    const suspects = unanswered.length ? unanswered : last.slice(-1);
-    const how = `has crashed: nothing is listening on ${new URL(this.options.ipnUrl).host}. The probable cause is ${suspects.length > 1 ? 'one of these requests' : 'this request'}: ${suspects.map(({ request }) => requestText(request)).join('; ')}`;
-    return { how, suspects };
+    const running = (unanswered.length ? unanswered : last.slice(-1)).map(({ request }) =>
+      requestText(request),
+    );
+    const { host } = new URL(this.options.ipnUrl);
+    return `nothing is listening on ${host} since these requests were running: ${running.join('; ') || 'none'}`;
+  }
+
+  /** Starts the shop again after it stopped. Does nothing without a command for it. */
+  async restart(): Promise<boolean> {
+    if (!this.process) return false;
+    await this.process.restart(() => this.isDown());
+    this.#startedAt = this.seen.length;
+    return true;
   }
 
   /** The customer pays, and the emulator sends no IPN. */

@@ -15,6 +15,8 @@ export interface AuditOptions extends Omit<AuditRequest, 'preset'> {
   probe?: ((identifier: string) => unknown) | undefined;
   /** More probes by name: commands or addresses. Their output must not change when a case must have no effect. */
   probes?: Readonly<Record<string, string | ((identifier: string) => unknown)>> | undefined;
+  /** Command that starts the shop, which is then started again after a crash. */
+  shop?: string | undefined;
   /** More public hosts that requests may be sent to. Hosts allowed for IPNs are always allowed. */
   allowIpnHosts?: readonly string[] | undefined;
   /** How long to wait for the shop's IPN handler to accept connections, in milliseconds. Default: no wait. */

@@ -7,6 +7,7 @@ import { pause, performance } from '../../system/real-time.ts';
 import { type AuditCase, evidence, type Finding, type Target, withOrder, withoutProbe } from '../case.ts';
 import type { Observation } from '../client.ts';
 import { type Fix, MISTAKES } from '../mistakes.ts';
+import { originOf } from '../orders.ts';
 import {
   conditionProblem,
   differenceOf,
@@ -216,6 +217,7 @@ export const CONTROL: AuditCase = {
       amount: payment.amount,
       route: routeOf(shown.answer.url),
     };
+    shop.orders.origin = originOf(payment.ipnUrl);
     shop.control = { payment, before, endedAt: performance.now() };
     return { ...shown, verdict: 'pass' };
   }),

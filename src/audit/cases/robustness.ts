@@ -214,8 +214,9 @@ const ROBUST = family({ class: 'robustness', group: 'robustness', harm: BREAKS, 
         return await stillAlive(shop);
       } catch (error) {
         if (!(error instanceof GatewayError)) throw error;
-        const ended = await shop.outage();
-        const why = ended ? `The shop ${ended.how}.` : `Your shop no longer works: ${error.message}.`;
+        // A shop that stopped is not blamed on this case.
+        if ((await shop.outage()) !== undefined) throw error;
+        const why = `Your shop no longer works: ${error.message}.`;
         return { verdict: 'fail', sent: null, observed: error.message, why, curl: null };
       }
     },

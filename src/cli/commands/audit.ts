@@ -85,6 +85,10 @@ export const audit = defineCommand({
       "another effect that must happen once per payment, such as stock='<command or url>'; repeatable",
     ),
     orders: text('number', 'maximum number of orders (default: 150; 3 with --order-wait)'),
+    shop: text(
+      'command',
+      'command that starts the shop; the audit starts it again after a crash, and ends it',
+    ),
     wait: duration('wait up to this long for the shop to accept connections'),
     failOn: list('verdicts', 'also exit 1 on these verdicts: at-risk, unproven; repeatable'),
     own: flag('start a separate emulator for the audit, in memory, on the configured port'),
@@ -143,6 +147,7 @@ export const audit = defineCommand({
         signal: interrupted.soon,
         cancelled: interrupted.now,
         probes: probe,
+        shop: options.shop,
         timeoutMs: timeout,
         waitMs: wait,
         allowIpnHosts: allowIpnHost,

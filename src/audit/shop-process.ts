@@ -1,0 +1,65 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { GatewayError } from '../contract/error.ts';
+import { pause, performance } from '../system/real-time.ts';
+import { endGroup } from './command.ts';
+
+/** Time for a shop to accept connections. */
+const START_MS = 60_000;
+const POLL_MS = 50;
+
+/** The shop, started by the audit with the user's command, so that it can be started again after a crash. */
+export class ShopProcess implements AsyncDisposable {
+  readonly #line: string;
+  readonly #env: Readonly<Record<string, string>>;
+  #child: ChildProcess | undefined;
+
+  /** @param env variables in addition to those of this process */
+  constructor(line: string, env: Readonly<Record<string, string>>) {
+    this.#line = line;
+    this.#env = env;
+  }
+
+  /**
+   * Starts the shop, and ends the process that is left of it.
+   *
+   * @param isDown whether nothing listens at its address
+   * @throws GatewayError `timed_out` if it does not listen in time; `check_failed` if its command ends
+   */
+  async restart(isDown: () => Promise<boolean>): Promise<void> {
+    await this[Symbol.asyncDispose]();
+    const child = spawn(this.#line, {
+      shell: true,
+      stdio: 'ignore',
+      env: { ...process.env, ...this.#env },
+      detached: OWN_GROUP,
+    });
+    this.#child = child;
+    let ended: string | undefined;
+    child.on('error', ({ message }) => {
+      ended = message;
+    });
+    child.on('exit', (code, signal) => {
+      ended ??= `it ended with ${signal ?? `code ${code}`}`;
+    });
+    const deadline = performance.now() + START_MS;
+    while (await isDown()) {
+      if (ended !== undefined)
+        throw new GatewayError('check_failed', `the shop \`${this.#line}\` does not start: ${ended}`);
+      if (performance.now() > deadline)
+        throw new GatewayError('timed_out', `the shop \`${this.#line}\` does not listen within 60 s`);
+      await pause(POLL_MS);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const child = this.#child;
+    this.#child = undefined;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    const exited = once(child, 'exit');
+    endGroup(child.pid, OWN_GROUP);
+    await exited;
+  }
+}
+
+const OWN_GROUP = process.platform !== 'win32';
