@@ -52,6 +52,7 @@ describe.concurrent('the attacked address', () => {
     let count = 0;
     const { verdict } = await audited(
       {
+        refuse: (response) => response.writeHead(404).end(),
         initiate: (fields) =>
           count++ ? { ...fields, ipn_url: `${fields['ipn_url']}`.replace('/ipn', '/nowhere') } : fields,
       },
