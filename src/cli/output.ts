@@ -91,6 +91,10 @@ export interface CommandResult {
 
 const BUG = hint`This is a bug in gateway-sim. Please report it.`;
 
+/** Returns to the start of a terminal's line and clears it. */
+const REWRITE = '\r\u001b[K';
+const PROGRESS_MS = 10_000;
+
 /** Writes results to stdout and everything else to stderr. */
 export class Output {
   /** From the flags. `start` also reads them from its configuration. */
@@ -103,6 +107,10 @@ export class Output {
   /** Writes commands as the user would type them, for the same emulator. */
   readonly style: HintStyle;
   readonly #io: Pick<Io, 'stdout' | 'stderr' | 'cwd'>;
+  /** Whether the last line of the terminal is progress. */
+  #isRewritable = false;
+  /** When progress was last printed, or first could have been. */
+  #progressAt: number | undefined;
 
   constructor(io: Io, { json = false, quiet = false, color = true, invocation = 'gateway-sim' }) {
     this.json = json;
@@ -150,11 +158,36 @@ export class Output {
     return !this.#io.stdout.writable;
   }
 
+  /**
+   * Shows how far a command is: on a terminal in one line that the next output replaces, otherwise in a line every ten
+   * seconds.
+   *
+   * @param now monotonic, in milliseconds
+   */
+  progress(text: string, now: number): void {
+    const { stderr } = this.#io;
+    this.#progressAt ??= now;
+    if (stderr.isTTY) {
+      write(stderr, `${REWRITE}${escaped(text)}`);
+      this.#isRewritable = true;
+    } else if (now >= this.#progressAt + PROGRESS_MS) {
+      this.#progressAt = now;
+      this.notice(text);
+    }
+  }
+
+  #removeProgress(): void {
+    if (this.#isRewritable) write(this.#io.stderr, REWRITE);
+    this.#isRewritable = false;
+  }
+
   line(text: string): void {
+    this.#removeProgress();
     write(this.#io.stdout, text === '' ? '' : `${printable(text)}\n`);
   }
 
   notice(text: string | Hint): void {
+    this.#removeProgress();
     write(this.#io.stderr, `${escaped(hidePasswords(this.render(text)))}\n`);
   }
 

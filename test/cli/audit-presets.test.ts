@@ -51,7 +51,7 @@ describe('a preset', () => {
       const orders = preset === 'woocommerce' ? [] : ['--order-url', `${shop.url}/order`];
       const ended = await run(['audit', shop.ipnUrl, '--preset', preset, ...orders, ...CONTROL], options);
       expect(ended.stderr).toMatch(new RegExp(`^gateway-sim: the preset ${preset} uses: `));
-      expect(ended).toMatchObject({ code: 0, stderr: expect.stringContaining('[1/1] pass     control') });
+      expect(ended).toMatchObject({ code: 0, stdout: expect.stringMatching(/1 pass/) });
     },
   );
 

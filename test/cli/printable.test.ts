@@ -37,6 +37,23 @@ describe('terminal output', () => {
     expect(JSON.parse(text)).toEqual(value);
   });
 
+  it('shows progress in one line of a terminal, which the next output replaces', () => {
+    const [stdout, stderr] = [new PassThrough(), Object.assign(new PassThrough(), { isTTY: true })];
+    const output = new Output({ stdout, stderr, env: {} } as never, {});
+    output.progress('1 of 3', 0);
+    output.progress('2 of 3', 1);
+    output.notice('the shop stopped');
+    output.line('done');
+    expect(String(stderr.read())).toBe('\r\u001b[K1 of 3\r\u001b[K2 of 3\r\u001b[Kthe shop stopped\n');
+  });
+
+  it('prints progress every ten seconds if it is not for a terminal', () => {
+    const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+    const output = new Output({ stdout, stderr, env: {} } as never, {});
+    for (const seconds of [0, 4, 9, 12, 15, 23]) output.progress(`after ${seconds} s`, seconds * 1_000);
+    expect(String(stderr.read())).toBe('after 12 s\nafter 23 s\n');
+  });
+
   it('keeps values on one line', () => {
     expect(onOneLine('a\nb\u001b')).toBe('a\\u000ab\\u001b');
     expect(table({ A: (row: string) => row }, ['x\ny'])).toBe('A\nx\\u000ay');

@@ -152,8 +152,8 @@ export const audit = defineCommand({
         waitMs: wait,
         allowIpnHosts: allowIpnHost,
         ...(orders !== undefined && { orders: Number(orders) }),
-        onCase: ({ name, verdict }, done, of) =>
-          output.notice(`[${done}/${of}] ${verdict.padEnd(8)} ${name}`),
+        onCase: ({ name }, done, of) =>
+          output.progress(`${done} of ${of} cases (${name})`, performance.now()),
         onNotice: (text) => output.notice(`gateway-sim: ${text}`),
       });
       const artifacts = io.env[ARTIFACTS];
