@@ -10,7 +10,8 @@ import { languageOf } from '../domain/receiver-answer.ts';
 import { receiveOnLoopback } from '../system/loopback-receiver.ts';
 import { pause, performance, setTimeout } from '../system/real-time.ts';
 import type { IpnTools } from '../wire/dialect.ts';
-import { type AuditCase, evidence, type Finding, skipped, unproven } from './case.ts';
+import { Bystanders } from './bystanders.ts';
+import { type AuditCase, CHANGES_ORDERS, evidence, type Finding, fail, skipped, unproven } from './case.ts';
 import { CHECKOUT } from './cases/checkout.ts';
 import { CONTROL } from './cases/control.ts';
 import { ONCE } from './cases/once.ts';
@@ -186,11 +187,19 @@ async function runCases(shop: Shop, chosen: readonly AuditCase[]): Promise<Audit
     done.set(one, audited);
     options.onCase?.(audited, done.size, chosen.length);
   };
-  const run = (one: AuditCase) => {
+  let bystanders: Bystanders | undefined;
+  const run = async (one: AuditCase): Promise<Finding> => {
     options.signal?.throwIfAborted();
-    return findingOf(shop, one);
+    const harms = bystanders?.harms ?? 0;
+    const finding = await findingOf(shop, one);
+    if (finding.verdict === 'fail' || finding.stopped || !finding.answer) return finding;
+    const harm = await bystanders?.harmSince(harms).catch(withoutFinding);
+    if (harm === undefined) return finding;
+    const because = { mistake: 'order-not-by-identifier', harm: CHANGES_ORDERS } as const;
+    return { ...finding, ...fail(`${harm} ${CHANGES_ORDERS}`, { because, again: true }) };
   };
   record(CONTROL, await run(CONTROL));
+  bystanders = new Bystanders(shop);
   options.signal?.throwIfAborted();
   const impossible = whyNothingElseRuns(shop, done.get(CONTROL));
   if (impossible)
@@ -325,6 +334,11 @@ export async function runConcurrently<Item>(
   };
   const ended = await Promise.allSettled(Array.from({ length: limit }, work));
   for (const one of ended) if (one.status === 'rejected') throw one.reason;
+}
+
+/** What cannot be seen proves nothing. */
+function withoutFinding(error: unknown): undefined {
+  if (!(error instanceof GatewayError)) throw error;
 }
 
 /** Runs a case. A case that cannot run, or that crashes the shop, is also a finding. */

@@ -217,6 +217,22 @@ export function judgeAccepted(shop: Shop, after: OrderSnapshot): Judgement {
   return after.paid ? { verdict: 'pass' } : { verdict: 'fail' };
 }
 
+/**
+ * The verdict on a request that changed a pending order without paying it: the order's genuine IPN must still pay it.
+ *
+ * @param isSigned whether the request was validly signed, as one of a payment that someone made
+ */
+export async function judgeStillPayable(target: Target, isSigned = false): Promise<Judgement> {
+  const { shop, payment, ipn, post } = target;
+  await shop.pay(payment);
+  await shop.send(post(ipn));
+  if ((await shop.lookUntilPaid(payment)).paid) return { verdict: 'pass' };
+  const why = 'After this request, the genuine IPN of the order no longer pays it.';
+  if (isSigned) return { verdict: 'note', why };
+  const because = { mistake: 'status-not-checked', harm: CHANGES_ORDERS } as const;
+  return fail(`${why} ${CHANGES_ORDERS}`, { because });
+}
+
 type Forged = Sent | readonly Sent[] | string;
 export type Forge = (target: Target) => Forged | Promise<Forged>;
 
@@ -236,23 +252,28 @@ export function rejects(
   return withOrder(async (target) => {
     const forged = await forge(target);
     if (typeof forged === 'string') return skipped(forged);
+    const { shop, before } = target;
     let finding = skipped('there is nothing to send');
     let first: Observation | undefined;
+    /** The first request that changed the order. */
+    let changing: { sent: Sent; shown: Awaited<ReturnType<typeof send>>['shown'] } | undefined;
     for (const sent of [forged].flat()) {
       const { observation, shown } = await send(target, sent);
       first ??= observation;
       const flaw = findFlaw(observation, first);
       if (flaw !== undefined) return { ...shown, ...fail(flaw) };
       const judged = await lookAndJudge(target, (after) => {
+        if (after.text !== before.text) changing ??= { sent, shown };
         const judged = rejected(target)(after, shown.observed);
-        return judged.verdict === 'pass' && leavesNoTraces
-          ? judgeTraces(target.shop, target.before, after)
-          : judged;
+        return judged.verdict === 'pass' && leavesNoTraces ? judgeTraces(shop, before, after) : judged;
       });
       finding = { ...shown, ...judged };
       if (finding.verdict === 'fail') return finding;
     }
-    return finding;
+    if (finding.verdict !== 'pass' || !changing) return finding;
+    const isSigned = changing.sent instanceof Ipn && changing.sent.isSignedWith(shop.gateway.secretKey);
+    const judged = await judgeStillPayable(target, isSigned);
+    return judged.verdict === 'pass' ? finding : { ...changing.shown, ...judged };
   });
 }
 

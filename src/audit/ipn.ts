@@ -69,6 +69,10 @@ export class Ipn {
     return this.set('signature', this.#tools.sign(this.get('amount'), this.get('identifier'), secretKey));
   }
 
+  isSignedWith(secretKey: string): boolean {
+    return this.get('signature') === this.signedWith(secretKey).get('signature');
+  }
+
   badlySigned(): Ipn {
     return this.set('signature', WRONG_SIGNATURE);
   }
@@ -89,6 +93,14 @@ export class Ipn {
       this.pairs.flatMap(([name, value]) => (name === wanted ? change(name, value) : [[name, value]])),
     );
   }
+}
+
+/** A hundredth of an amount, as decimal text, at least 0.01. */
+export function hundredth(text: string): string {
+  const [whole = '0', fraction = ''] = text.split('.');
+  const digits = whole.padStart(3, '0');
+  const shifted = `${digits.slice(0, -2)}.${digits.slice(-2)}${fraction}`.slice(0, 20);
+  return /[1-9]/.test(shifted) ? shifted : '0.01';
 }
 
 /** A shorter token can be guessed. */

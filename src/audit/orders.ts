@@ -90,6 +90,11 @@ export class Orders {
     return this.#inUse === 0 ? undefined : new Promise((resolve) => this.#waiting.push(resolve));
   }
 
+  /** An order that a case left unchanged, which no other case will use; undefined if there is none. */
+  takeUntouched(): Payment | undefined {
+    return this.#untouched.shift();
+  }
+
   #use(payment: Payment): UsedOrder {
     this.#inUse++;
     const used: UsedOrder = { payment, isUntouched: false, ...disposable(() => this.#release(used)) };

@@ -34,8 +34,8 @@ const BREAK_MS = 50;
 const SHORTEST_GRACE_MS = 60;
 const SHORTEST_PATIENCE_MS = 700;
 
-/** The default limit for a response, in milliseconds. */
-const TIMEOUT_MS = 10_000;
+/** The default limit for a response, in milliseconds: a slow handler that takes the payment is no failure. */
+const TIMEOUT_MS = 30_000;
 
 /** The shop under test, and everything that the audit knows about it. */
 export class Shop {
@@ -54,6 +54,8 @@ export class Shop {
   #startedAt = 0;
   /** The shop's own process, if the audit started it. */
   process: ShopProcess | undefined;
+  /** The limit for a response, in milliseconds. */
+  readonly timeoutMs: number;
   readonly #client: AuditClient;
   /** The part of the probe's output for an order that changes only with a cause. */
   stablePart = (text: string) => text;
@@ -86,6 +88,7 @@ export class Shop {
     const { timeoutMs = TIMEOUT_MS, cancelled } = options;
     this.gateway = gateway;
     this.tools = tools;
+    this.timeoutMs = timeoutMs;
     this.options = options;
     this.attackerUrl = attackerUrl;
     this.orders = new Orders(gateway, options, this.notices, attackerUrl);
@@ -254,9 +257,9 @@ export class Shop {
     return { paid, text: this.stablePart(text), status, effects: looked, at };
   }
 
-  /** Waits until the order is paid, or until the time-out. */
-  async lookUntilPaid(payment: Payment): Promise<OrderSnapshot> {
-    const deadline = performance.now() + this.#patienceMs;
+  /** Waits until the order is paid, at most this long: by default much longer than the control took. */
+  async lookUntilPaid(payment: Payment, waitMs = this.#patienceMs): Promise<OrderSnapshot> {
+    const deadline = performance.now() + waitMs;
     for (;;) {
       const look = await this.look(payment);
       if (look.paid !== false || performance.now() >= deadline) return look;

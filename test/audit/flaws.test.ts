@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { auditOf } from '../helpers/auditable.ts';
+import { auditOf, prepareAudit } from '../helpers/auditable.ts';
 import { GOOD, type Handler, type Order, same, sign } from '../merchants/node-shop.ts';
 
 const total = ({ total: price }: Order) => Number(price);
@@ -53,6 +53,16 @@ const FLAWS: Record<string, [found: string, flaw: Partial<Handler>]> = {
       },
     },
   ],
+  'a paid order is put on hold by a signed wrong amount': [
+    'amount-low-after-success',
+    {
+      isAmount: (order, form) => {
+        if (amountOf(form) === total(order)) return true;
+        Object.assign(order, { status: 'on hold', paid: false });
+        return false;
+      },
+    },
+  ],
   'the return page pays with a reference': [
     'return-get-parameters',
     {
@@ -92,6 +102,58 @@ describe.concurrent('an audit finds, twice,', () => {
   });
 });
 
+describe.concurrent('an audit finds an order that no IPN can pay any more', () => {
+  /** A shop whose orders fail for good when a request is wrong. */
+  const failing =
+    (name: string, isWrong: (order: Order, form: URLSearchParams, url: string) => boolean) =>
+    async (only: readonly string[]) => {
+      let orders: Map<string, Order> | undefined;
+      const shop: Partial<Handler> = {
+        see: ({ url = '', method }, body) => {
+          if (!url.startsWith('/ipn') || method !== 'POST') return;
+          for (const order of orders?.values() ?? []) {
+            if (isWrong(order, new URLSearchParams(body.toString()), url))
+              Object.assign(order, { status: 'failed', paid: false });
+          }
+        },
+        pay: (order, form) => (order.status === 'failed' ? undefined : GOOD.pay(order, form)),
+      };
+      const { cases } = await auditOf(shop, (started) => {
+        orders = started.orders;
+        return { only };
+      });
+      return cases.find((one) => one.name === name);
+    };
+
+  it('after a wrong amount', async () => {
+    const isWrong = (order: Order, form: URLSearchParams) =>
+      !order.paid && form.get('identifier') === order.identifier && amountOf(form) !== total(order);
+    const audited = failing('amount-changed', isWrong);
+    expect(await audited(['amount-changed'])).toMatchObject({
+      verdict: 'fail',
+      seen: '2/2',
+      why: expect.stringMatching(/^After this request, the genuine IPN of the order no longer pays it/),
+    });
+  });
+
+  it.each([
+    [
+      'pending',
+      'cannot be paid by its genuine IPN',
+      (order: Order, url: string) => !order.paid && !url.includes(order.token),
+    ],
+    ['paid', 'is not paid', ({ paid }: Order) => paid],
+  ])('of another customer, %s before, among other cases', async (_, harm, isHit) => {
+    const audited = failing('body-empty', (order, form, url) => form.size === 0 && isHit(order, url));
+    expect(await audited(['body-empty', 'robustness', 'amount'])).toMatchObject({
+      verdict: 'fail',
+      seen: '2/2',
+      mistake: 'order-not-by-identifier',
+      why: expect.stringContaining(harm),
+    });
+  });
+});
+
 describe.concurrent('an audit does not fail', () => {
   it('an honest record of IPNs, which each rejected one changes', async () => {
     let orders: Map<string, Order> | undefined;
@@ -114,6 +176,20 @@ describe.concurrent('an audit does not fail', () => {
     );
     expect(mistakes).toEqual([]);
     expect(cases.filter(({ verdict }) => verdict !== 'pass')).toEqual([]);
+  });
+
+  it('a handler that takes the payment and answers after the time limit of the emulator', async () => {
+    let answered = 0;
+    const slow: Partial<Handler> = {
+      accept: (response) => {
+        // The response to the control does not come.
+        if (answered++ > 0) response.writeHead(200).end('OK');
+      },
+    };
+    const { audit } = await prepareAudit(slow, { ipnTimeout: '300ms' });
+    const { cases, notices } = await audit({ only: ['signature-garbage'] });
+    expect(cases.map(({ verdict }) => verdict)).toEqual(['pass', 'pass']);
+    expect(notices).toEqual([expect.stringContaining('the audit waits 30 s for each answer')]);
   });
 
   it('a redirect after a payment that was taken, which is a note', async () => {

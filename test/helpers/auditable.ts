@@ -60,8 +60,8 @@ export async function auditOf(
 }
 
 /** An emulator of the library, a shop, and a function that audits it. */
-export async function prepareAudit(changed: Partial<Handler> = {}) {
-  const sim = await startLibrary({ secretKey: SECRET, seed: seedOfTest() });
+export async function prepareAudit(changed: Partial<Handler> = {}, more: StartOptions = {}) {
+  const sim = await startLibrary({ secretKey: SECRET, seed: seedOfTest(), ...more });
   const shop = await startShop(sim, changed);
   onTestFinished(() => shop[Symbol.asyncDispose]());
   const probing = { probe: shop.probe, paidWhen: '.status=paid', orderAmount: '.total' };

@@ -2,6 +2,7 @@ import type { AuditCheck } from '../../contract/audit-report.ts';
 import { fixOfFailure } from '../../contract/describe-delivery.ts';
 import type { Payment } from '../../contract/payment.ts';
 import { shorten } from '../../contract/text.ts';
+import { duration } from '../../contract/time.ts';
 import { errorPage, ownWords, answerProblem as problemOfAnswer } from '../../domain/receiver-answer.ts';
 import { pause, performance } from '../../system/real-time.ts';
 import { type AuditCase, evidence, type Finding, type Target, withOrder, withoutProbe } from '../case.ts';
@@ -175,11 +176,16 @@ export const CONTROL: AuditCase = {
     const answered = performance.now();
     const { status } = observation;
     const isRedirect = status !== null && status >= 300 && status < 400 && status !== 304;
-    // A shop that pays and then redirects has taken the IPN.
-    const isPaidAnyway = isRedirect && shop.canLook && (await shop.lookUntilPaid(payment)).paid === true;
+    const isLate = observation.failure?.code === 'timed_out';
+    // A shop that pays and then redirects, or answers late, has taken the IPN.
+    const waitMs = isLate ? shop.timeoutMs - observation.durationMs : undefined;
+    const isPaidAnyway =
+      (isRedirect || isLate) && shop.canLook && (await shop.lookUntilPaid(payment, waitMs)).paid === true;
     if (isPaidAnyway) {
       shop.notices.add(
-        `your handler marks the order as paid and answers ${status}: a gateway does not follow redirects, so answer 200`,
+        isLate
+          ? `your handler marks the order as paid, but answers after more than ${duration(observation.durationMs)}: a gateway may give up earlier, so answer first; the audit waits ${duration(shop.timeoutMs)} for each answer`
+          : `your handler marks the order as paid and answers ${status}: a gateway does not follow redirects, so answer 200`,
       );
     }
     const problem = isPaidAnyway ? undefined : answerProblem(observation);

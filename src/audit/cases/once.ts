@@ -11,6 +11,7 @@ import {
   family,
   isAmbiguous,
   type Judgement,
+  judgeStillPayable,
   judgeTraces,
   PAYS_BY_ANY_STATUS,
   payByIpn,
@@ -21,7 +22,7 @@ import {
   withoutProbe,
 } from '../case.ts';
 import { curlOfAll, type ProbeRequest } from '../client.ts';
-import type { Ipn } from '../ipn.ts';
+import { hundredth, type Ipn } from '../ipn.ts';
 import { numericChanges, type OrderSnapshot } from '../probe.ts';
 import type { Shop } from '../shop.ts';
 
@@ -209,17 +210,14 @@ type Change = (ipn: Ipn) => Ipn;
 /** A forged IPN for a pending order, which must stay pending and payable. */
 const onPending = (forge: Change): Run =>
   withOrder(async (target) => {
-    const { shop, payment, before, ipn, post } = target;
+    const { shop, before, ipn } = target;
     return attack(target, forge(ipn), async (after) => {
       if (after.paid) {
         const because = { mistake: 'status-not-checked', harm: PAYS_BY_ANY_STATUS } as const;
         return fail('Your shop accepted a forged failure and marked the order as paid.', { because });
       }
-      await shop.pay(payment);
-      await shop.send(post(ipn));
-      const { paid } = await shop.lookUntilPaid(payment);
-      if (paid) return judgeTraces(shop, before, after);
-      return fail(`After the forged IPN, the order can no longer be paid. ${CHANGES_ORDERS}`);
+      const judged = await judgeStillPayable(target);
+      return judged.verdict === 'pass' ? judgeTraces(shop, before, after) : judged;
     });
   });
 
@@ -302,6 +300,19 @@ const STATUS = family({ class: 'H', group: 'status', harm: CHANGES_ORDERS, mista
       },
     ]),
   ),
+  'amount-low-after-success': {
+    about: 'A validly signed IPN for a hundredth of the price, for a paid order.',
+    run: afterPayment((target) => {
+      const { shop, ipn } = target;
+      const low = ipn.set('amount', hundredth(ipn.get('amount'))).signedWith(shop.gateway.secretKey);
+      return attack(target, low, (after) =>
+        after.paid
+          ? { verdict: 'pass' }
+          : fail(`After it, the paid order is no longer paid. ${CHANGES_ORDERS}`),
+      );
+    }),
+    mistake: 'amount-not-compared',
+  },
   'canceled-before-success': {
     about: 'A genuine IPN for a pending order with its status changed to "canceled".',
     run: withOrder((target) =>

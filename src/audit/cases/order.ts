@@ -13,7 +13,7 @@ import {
   type Target,
   withOrder,
 } from '../case.ts';
-import { type Ipn, withoutTokens, withTokensOf } from '../ipn.ts';
+import { hundredth, type Ipn, withoutTokens, withTokensOf } from '../ipn.ts';
 import { isCountOrLog, numericChanges, type OrderSnapshot } from '../probe.ts';
 
 /*
@@ -186,14 +186,6 @@ const cut: Forge = (target) => {
   if (!less.length) return 'no lower amount has the same whole units as the price';
   return less.map((amount) => withAmount(target, () => amount));
 };
-
-/** A hundredth of an amount, as decimal text, at least 0.01. */
-function hundredth(text: string): string {
-  const [whole = '0', fraction = ''] = text.split('.');
-  const digits = whole.padStart(3, '0');
-  const shifted = `${digits.slice(0, -2)}.${digits.slice(-2)}${fraction}`.slice(0, 20);
-  return /[1-9]/.test(shifted) ? shifted : '0.01';
-}
 
 const otherCurrency = (ipn: Ipn) => ipn.set('currency', ipn.get('currency') === 'GNF' ? 'USD' : 'GNF');
 

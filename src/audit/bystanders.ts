@@ -1,0 +1,79 @@
+import type { Payment } from '../contract/payment.ts';
+import { isAmbiguous, payByIpn } from './case.ts';
+import type { OrderSnapshot } from './probe.ts';
+import type { Shop } from './shop.ts';
+
+/** A paid and a pending order of other customers: no attack names them, and none may harm them. */
+export class Bystanders {
+  readonly #shop: Shop;
+  #paid: Payment | undefined;
+  #pending: { payment: Payment; before: OrderSnapshot } | undefined;
+  /** Whether the probe cannot show that a pending order was harmed. */
+  #isBlind = false;
+  /** What was done to them, in sentences. */
+  readonly #harms: string[] = [];
+  #queue: Promise<unknown> = Promise.resolve();
+
+  /**
+   * Begins with the order of the control, and the first that a case leaves unchanged. Has none if the number of orders is
+   * limited, or if no probe tells them apart.
+   */
+  constructor(shop: Shop) {
+    this.#shop = shop;
+    const { options, canLook, hasOrders, control } = shop;
+    const isLimited = options.orders !== undefined || options.orderWait;
+    const canWatch = canLook && hasOrders && control !== null && !isLimited;
+    if (canWatch && !isAmbiguous(shop, control.payment)) this.#paid = control.payment;
+    else this.#isBlind = true;
+  }
+
+  /** How often one was harmed. */
+  get harms(): number {
+    return this.#harms.length;
+  }
+
+  /** What was done to them since they had been harmed `count` times; undefined if nothing was. */
+  async harmSince(count: number): Promise<string | undefined> {
+    const looked = this.#queue.then(() => this.#look());
+    this.#queue = looked.catch(() => {});
+    await looked;
+    return this.#harms[count];
+  }
+
+  async #look(): Promise<void> {
+    const shop = this.#shop;
+    const [paid, pending] = [this.#paid, this.#pending];
+    if (paid && !(await shop.look(paid)).paid) {
+      this.#harms.push(`After it, the paid order "${paid.identifier}" of another customer is not paid.`);
+      this.#paid = await this.#newlyPaid();
+    }
+    if (!pending) {
+      const unchanged = this.#isBlind ? undefined : shop.orders.takeUntouched();
+      if (unchanged) await this.#watch(unchanged);
+      return;
+    }
+    const { payment, before } = pending;
+    const after = await shop.look(payment);
+    if (after.text === before.text) return;
+    this.#pending = undefined;
+    const isPaid = after.paid === true;
+    if (!isPaid && (await payByIpn(shop, payment))) {
+      this.#isBlind = true;
+      return;
+    }
+    const harm = isPaid ? 'is paid' : 'cannot be paid by its genuine IPN';
+    this.#harms.push(`After it, the unpaid order "${payment.identifier}" of another customer ${harm}.`);
+    // The unchanged orders may be harmed, too.
+    using order = await shop.orders.take();
+    if (order) await this.#watch(order.payment);
+  }
+
+  async #newlyPaid(): Promise<Payment | undefined> {
+    using order = await this.#shop.orders.take();
+    return order && (await payByIpn(this.#shop, order.payment)) && order.payment;
+  }
+
+  async #watch(payment: Payment): Promise<void> {
+    this.#pending = { payment, before: await this.#shop.look(payment) };
+  }
+}
