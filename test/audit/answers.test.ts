@@ -144,7 +144,7 @@ const ORDERS = [
   example('capital letters', 'identifier-case', 'pass', /different letter case/, {
     identifier: (count) => `ORDER-OF-NOVEMBER-${count}`,
   }),
-  example('digits only', 'identifier-case', 'skipped', /^the identifier has no letters$/, {
+  example('digits only', 'identifier-case', 'skipped', /^the identifier has no letter to change$/, {
     identifier: (count) => String(7 ** 20 + count * 7_777),
   }),
   example('one identifier', 'other-paid-order', 'unproven', /share the identifier "SAME"/, {
@@ -173,7 +173,7 @@ const LATER = [
     'a forged failure',
     'error-badly-signed',
     'fail',
-    /^After the forged IPN, the order can no longer be paid/,
+    /^After this request, the genuine IPN of the order no longer pays it/,
     {
       isSigned: (form, secret, request) =>
         form.get('status') === 'error' || GOOD.isSigned(form, secret, request),

@@ -53,6 +53,30 @@ const FLAWS: Record<string, [found: string, flaw: Partial<Handler>]> = {
       },
     },
   ],
+  'orders are looked up with LIKE': [
+    'identifier-wildcard',
+    {
+      find: ({ orders }, form) => {
+        const like = (form.get('identifier') ?? '').replaceAll('_', '.').replaceAll('%', '.*');
+        return [...orders.values()].find(({ identifier }) => new RegExp(`^${like}$`).test(identifier));
+      },
+    },
+  ],
+  'orders are looked up without regard to accents': [
+    'identifier-accent',
+    {
+      find: ({ orders }, form) =>
+        orders.get((form.get('identifier') ?? '').normalize('NFD').replace(/\p{M}/gu, '')),
+    },
+  ],
+  'a currency of two is worth the same': [
+    'currency-other',
+    {
+      isAmount: (order, form) =>
+        form.get('data[amount]') === order.total &&
+        ['USD', 'EUR'].includes(form.get('data[currency][code]') ?? ''),
+    },
+  ],
   'a paid order is put on hold by a signed wrong amount': [
     'amount-low-after-success',
     {

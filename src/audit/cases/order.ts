@@ -1,3 +1,4 @@
+import { DOCUMENTED_CURRENCIES } from '../../domain/money.ts';
 import {
   type AuditCase,
   afterPayment,
@@ -25,9 +26,13 @@ const nearly = (change: (identifier: string) => string) =>
   rejects(({ payment: { identifier }, ipn, shop }) => {
     const changed = change(identifier);
     return changed === identifier
-      ? 'the identifier has no letters'
+      ? 'the identifier has no letter to change'
       : ipn.set('identifier', changed).signedWith(shop.gateway.secretKey);
   });
+
+const ACCENTED: Readonly<Record<string, string>> = {
+  ...{ a: 'á', c: 'ç', e: 'é', i: 'í', n: 'ñ', o: 'ó', u: 'ú', y: 'ý', z: 'ž' },
+};
 
 const swapCase = (text: string) => {
   const upper = text.toUpperCase();
@@ -81,6 +86,20 @@ const IDENTIFIER = family({
   'identifier-prefix': {
     about: 'A genuine IPN for the identifier with a leading zero.',
     run: nearly((text) => `0${text}`),
+  },
+  'identifier-accent': {
+    about:
+      'A genuine IPN for the identifier with an accented letter, which some databases treat as the plain one.',
+    run: nearly((text) => text.replace(/[aceinouyz]/i, (letter) => ACCENTED[letter.toLowerCase()] ?? letter)),
+  },
+  'identifier-wildcard': {
+    about:
+      'Genuine IPNs for the identifier with its end replaced by _ or %, which SQL reads as any characters.',
+    run: rejects(({ payment: { identifier }, ipn, shop }) =>
+      [`${identifier.slice(0, -1)}_`, `${identifier.slice(0, -1)}%`].map((pattern) =>
+        ipn.set('identifier', pattern).signedWith(shop.gateway.secretKey),
+      ),
+    ),
   },
 });
 
@@ -187,7 +206,11 @@ const cut: Forge = (target) => {
   return less.map((amount) => withAmount(target, () => amount));
 };
 
-const otherCurrency = (ipn: Ipn) => ipn.set('currency', ipn.get('currency') === 'GNF' ? 'USD' : 'GNF');
+/** The IPN in each documented currency that is not its own, and in one that nobody knows. */
+const otherCurrencies = (ipn: Ipn) =>
+  [...DOCUMENTED_CURRENCIES.map(({ code }) => code), 'XTS']
+    .filter((code) => code !== ipn.get('currency'))
+    .map((code) => ipn.set('currency', code));
 
 /** A charge that no real order would have. */
 const OTHER_CHARGE = '12345.67';
@@ -274,7 +297,7 @@ const AMOUNT = family({
   },
   'currency-other': {
     about: 'A validly signed IPN in a different currency (the currency is not signed).',
-    run: rejects(({ ipn }) => otherCurrency(ipn)),
+    run: rejects(({ ipn }) => otherCurrencies(ipn)),
   },
   'currency-missing': {
     about: 'A validly signed IPN without a currency.',
@@ -292,7 +315,7 @@ const AMOUNT = family({
   },
   'currency-and-amount-changed': {
     about: 'An IPN whose currency and amount were changed after signing.',
-    run: rejects(({ ipn }) => otherCurrency(ipn).set('amount', hundredth(ipn.get('amount')))),
+    run: rejects(({ ipn }) => otherCurrencies(ipn.set('amount', hundredth(ipn.get('amount'))))),
   },
   'charge-changed': {
     about: 'A copy of a genuine IPN with a different charge (the charge is not signed).',
