@@ -93,6 +93,7 @@ const ALLOWED: Record<string, Doors> = {
   audit: {
     layers: [
       'contract',
+      'domain/money.ts',
       'domain/receiver-answer.ts',
       'system',
       'delivery/egress.ts',
