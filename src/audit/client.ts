@@ -94,6 +94,23 @@ export class AuditClient {
     );
   }
 
+  /** Whether the server responds to a request while a copy of it lacks its last byte. */
+  async answersDuring(sent: ProbeRequest, limitMs: number): Promise<boolean> {
+    let complete = () => {};
+    const all = new Promise<void>((resolve) => {
+      complete = resolve;
+    });
+    let first: Promise<unknown> | undefined;
+    await new Promise<void>((ready) => {
+      first = this.send(sent, { all, ready });
+    });
+    const second = this.send(sent);
+    const isAnswered = await Promise.race([second.then(() => true), pause(limitMs).then(() => false)]);
+    complete();
+    await Promise.all([first, second]);
+    return isAnswered;
+  }
+
   /**
    * @param start for one of several joint requests
    * @throws GatewayError `forbidden` for an address that the egress rules do not allow

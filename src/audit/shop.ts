@@ -29,6 +29,8 @@ const POLL_MS = 15;
 /** A payment counts as fully processed after this time without a change; the effects of a queue may take longer. */
 const QUIET_MS = 500;
 const QUIET_WITH_EFFECTS_MS = 1_000;
+/** Maximum wait for the response to a request while another is not whole. Only a shop that handles one at a time needs it. */
+const OVERLAP_WAIT_MS = 2_000;
 /** Time for a crashing shop to exit and close its connections. */
 const BREAK_MS = 50;
 const SHORTEST_GRACE_MS = 60;
@@ -59,6 +61,7 @@ export class Shop {
   readonly #client: AuditClient;
   /** The part of the probe's output for an order that changes only with a cause. */
   stablePart = (text: string) => text;
+  #overlaps: Promise<boolean> | undefined;
   #learned: Promise<ReadonlySet<string>> | undefined;
   /** What the control saw of the set-up, without secrets. */
   readonly check: AuditCheck = { wrong: 'order', order: null, before: null, answer: null, after: null };
@@ -170,6 +173,23 @@ export class Shop {
     });
     await this.#requireAlive(exchanges);
     return observations;
+  }
+
+  /**
+   * Whether the shop answers a request while another is still arriving. If it handles one at a time, copies never meet, and
+   * prove nothing. True if it cannot be told.
+   */
+  overlaps(): Promise<boolean> {
+    this.#overlaps ??= this.#tryOverlap();
+    return this.#overlaps;
+  }
+
+  async #tryOverlap(): Promise<boolean> {
+    const { control } = this;
+    const limitMs = OVERLAP_WAIT_MS + 2 * this.calibration.answerMs;
+    if (!control) return true;
+    const request = this.postOf(control.payment)(this.ipnOf(control.payment).badlySigned());
+    return this.#client.answersDuring(request, limitMs);
   }
 
   /** @throws GatewayError `check_failed` if a request without a response has crashed the shop */

@@ -59,7 +59,15 @@ function provenOnce(shop: Shop): Judgement {
 }
 
 /** Simultaneous requests must have the effect of one payment, like the control, and not a multiple of it. */
-async function judgeTogether({ shop, payment, before }: Target): Promise<Judgement> {
+async function judgeTogether(target: Target): Promise<Judgement> {
+  const judged = await judgeEffects(target);
+  if (judged.verdict !== 'pass' || (await target.shop.overlaps())) return judged;
+  const why =
+    'your server handles one request at a time, so these never met: start it with several workers, for example with PHP_CLI_SERVER_WORKERS=4';
+  return { verdict: 'unproven', why };
+}
+
+async function judgeEffects({ shop, payment, before }: Target): Promise<Judgement> {
   await shop.lookUntilPaid(payment);
   const after = await shop.lookAfterGrace(payment);
   if (!shop.canLook) return withoutProbe('how often the payment took effect');
