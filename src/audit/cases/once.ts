@@ -63,7 +63,7 @@ async function judgeTogether(target: Target): Promise<Judgement> {
   const judged = await judgeEffects(target);
   if (judged.verdict !== 'pass' || (await target.shop.overlaps())) return judged;
   const why =
-    'your server handles one request at a time, so these never met: start it with several workers, for example with PHP_CLI_SERVER_WORKERS=4';
+    'your server handles one request at a time, so these never met: start it with several workers or threads (in PHP: PHP_CLI_SERVER_WORKERS=4)';
   return { verdict: 'unproven', why };
 }
 
