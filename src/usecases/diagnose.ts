@@ -183,7 +183,7 @@ export async function diagnose(
       (await onlyOneThatDiffers(signatures, first));
     if (found && (await acceptsAny(found.variant, signatures)))
       return { ...NOT_CHECKED, accepted: found.variant.name };
-    if (found) return ofVariant(found, signatures.includes(found.variant));
+    if (found) return ofVariant(found, signatures.includes(found.variant), lookups.includes(found.variant));
     const unsigned = await ask('random-signature', dialect.diagnosis.withRandomSignature(body));
     if (unsigned.isAccepted) return { ...NOT_CHECKED, accepted: unsigned.name };
     if (!isSame(unsigned, first)) return afterSignature(first, first, unsigned);
@@ -209,14 +209,13 @@ export async function diagnose(
     return { variant: only.variant, proof };
   }
 
-  function ofVariant({ variant, proof }: Found, isSignature: boolean): Result {
+  function ofVariant({ variant, proof }: Found, isSignature: boolean, isLookup: boolean): Result {
     const { name, cause, fix } = variant;
     const language = languageOf(
       answers.map(({ report }) => ({ headers: report.responseHeaders, body: report.responseBody ?? '' })),
     );
     const code = isSignature ? dialect.signatureCode(body) : undefined;
     const line = code && language ? ` In ${language}: ${code[language]}` : '';
-    const isLookup = !isSignature && name.startsWith('identifier-');
     const mistake = isLookup ? NOT_THE_SIGNATURE : name;
     return { summary: `${cause} ${proof}`, cause, fix: fix + line, mistake, accepted: name };
   }

@@ -52,6 +52,12 @@ async function diagnosed(
   return { status, diagnosis: body, requests: receiver.requests, sim: used };
 }
 
+/** Whether the signature is right. */
+const isRight = (body: string) => {
+  const { amount, identifier, signature } = formOf(body);
+  return signature === hmac(amount + identifier);
+};
+
 type Compute = (form: Form, body: string) => string;
 
 /** Code with one mistake: it accepts an IPN if the signature is the one that it computes. */
@@ -254,6 +260,22 @@ describe('a diagnosis', () => {
       'identifier-numeric',
       ({ body }) => (formOf(body).identifier === '17' ? ACCEPTED : { status: 404 }),
       'order-17',
+    ],
+    [
+      'not-the-signature',
+      'status-completed',
+      ({ body }) => (isRight(body) && formOf(body).status === 'completed' ? ACCEPTED : REJECTED),
+    ],
+    [
+      'not-the-signature',
+      'order-by-trx',
+      ({ body }) => (isRight(body) && formOf(body).trx === 'order-1' ? ACCEPTED : REJECTED),
+    ],
+    [
+      'not-the-signature',
+      'currency-as-text',
+      ({ body }) =>
+        isRight(body) && new URLSearchParams(body).get('data[currency]') === 'USD' ? ACCEPTED : REJECTED,
     ],
   ])('finds %s: %s is accepted', async (mistake, accepted, handler, identifier = 'order-1') => {
     const { diagnosis } = await diagnosed(handler, { identifier });

@@ -94,14 +94,13 @@ export function* textsOf(fields: SignedFields): Iterable<Candidate<string>> {
       {
         name: 'operands-swapped',
         words: words === undefined ? SWAPPED : `${SWAPPED}; ${words}`,
-        // With both mistakes, only the likeliest amount.
-        isRare: words !== undefined && rendered !== likely[0],
+        isRare: words !== undefined,
       },
     ];
   }
   for (const separator of ['|', ':', '-', '.', ' ', '_', ',', '&', '\n']) {
     const words = `there is a separator ${JSON.stringify(separator)} between amount and identifier: remove it`;
-    const isRare = [',', '&', '\n'].includes(separator);
+    const isRare = ['.', ' ', ',', '&', '\n'].includes(separator);
     yield [right + separator + identifier, { name: 'separator', words, isRare }];
   }
   for (const nothing of ['undefined', 'null', 'None', 'NaN', 'Array', '']) {

@@ -72,7 +72,7 @@ const variants: DiagnosisTools['variants'] = (body, keys) => {
   return {
     signatures: likelySignatures(fields, keys).map((one) => ofSignature(one, fields)),
     shapes: [...shapesOf(fields)],
-    lookups: [...lookupsOf(fields, keys.secretKey)],
+    lookups: [...lookupsOf(fields, keys.secretKey), ...readingsOf(fields)],
   };
 };
 
@@ -201,6 +201,52 @@ function* lookupsOf({ amount, identifier: own, body }: Required, secretKey: stri
       request: about(identifier),
       control: about(change(unknownIdentifier(own))),
     };
+  }
+}
+
+/** A field that the handler reads or compares in another way, after a right signature. */
+interface Reading {
+  name: string;
+  cause: string;
+  fix: string;
+  change: (form: URLSearchParams, fields: Required) => void;
+}
+
+const READINGS: readonly Reading[] = [
+  {
+    name: 'status-completed',
+    cause: 'Your handler expects the status “completed”. The IPN says “success”.',
+    fix: 'A payment succeeded if its status is exactly success.',
+    change: (form) => form.set('status', 'completed'),
+  },
+  {
+    name: 'order-by-trx',
+    cause:
+      'Your shop finds the order by data[payment_trx]. That is the number of the payment at the gateway.',
+    fix: 'Look the order up by identifier, which you sent to initiate.',
+    change: (form, { identifier }) => form.set('data[payment_trx]', identifier),
+  },
+  {
+    name: 'currency-as-text',
+    cause: 'Your handler reads the currency from data[currency]. The IPN has it in data[currency][code].',
+    fix: 'Compare data[currency][code] with the currency of the order.',
+    change: (form) => {
+      const code = form.get('data[currency][code]') ?? '';
+      form.delete('data[currency][code]');
+      form.delete('data[currency][symbol]');
+      form.set('data[currency]', code);
+    },
+  },
+];
+
+function* readingsOf(fields: Required): Iterable<IpnVariant> {
+  if (isJson(fields.body)) return;
+  for (const { name, cause, fix, change } of READINGS) {
+    const form = new URLSearchParams(fields.body);
+    change(form, fields);
+    const body = encodedForm(form);
+    const request: IpnRequest = { method: 'POST', contentType: FORM, body };
+    yield { name, cause, fix, request, control: changed(body, { signature: randomSignature() }) };
   }
 }
 
