@@ -1,13 +1,12 @@
 import type { Payment } from '../contract/payment.ts';
 import { isAmbiguous, payByIpn } from './case.ts';
-import type { OrderSnapshot } from './probe.ts';
 import type { Shop } from './shop.ts';
 
 /** A paid and a pending order of other customers: no attack names them, and none may harm them. */
 export class Bystanders {
   readonly #shop: Shop;
   #paid: Payment | undefined;
-  #pending: { payment: Payment; before: OrderSnapshot } | undefined;
+  #pending: { payment: Payment; text: string } | undefined;
   /** Whether the probe cannot show that a pending order was harmed. */
   #isBlind = false;
   /** What was done to them, in sentences. */
@@ -20,9 +19,8 @@ export class Bystanders {
    */
   constructor(shop: Shop) {
     this.#shop = shop;
-    const { options, canLook, hasOrders, control } = shop;
-    const isLimited = options.orders !== undefined || options.orderWait;
-    const canWatch = canLook && hasOrders && control !== null && !isLimited;
+    const { canLook, hasOrders, control, orders } = shop;
+    const canWatch = canLook && hasOrders && control !== null && !orders.areLimited;
     if (canWatch && !isAmbiguous(shop, control.payment)) this.#paid = control.payment;
     else this.#isBlind = true;
   }
@@ -48,13 +46,13 @@ export class Bystanders {
       this.#paid = await this.#newlyPaid();
     }
     if (!pending) {
-      const unchanged = this.#isBlind ? undefined : shop.orders.takeUntouched();
-      if (unchanged) await this.#watch(unchanged);
+      const { payment, text } = (this.#isBlind ? undefined : shop.orders.takeUntouched()) ?? {};
+      if (payment && text !== undefined) this.#pending = { payment, text };
       return;
     }
-    const { payment, before } = pending;
+    const { payment, text } = pending;
     const after = await shop.look(payment);
-    if (after.text === before.text) return;
+    if (after.text === text) return;
     this.#pending = undefined;
     const isPaid = after.paid === true;
     if (!isPaid && (await payByIpn(shop, payment))) {
@@ -64,16 +62,12 @@ export class Bystanders {
     const harm = isPaid ? 'is paid' : 'cannot be paid by its genuine IPN';
     this.#harms.push(`After it, the unpaid order "${payment.identifier}" of another customer ${harm}.`);
     // The unchanged orders may be harmed, too.
-    using order = await shop.orders.take();
-    if (order) await this.#watch(order.payment);
+    using order = await shop.takeOrder();
+    if (order) this.#pending = { payment: order.payment, text: (await shop.look(order.payment)).text };
   }
 
   async #newlyPaid(): Promise<Payment | undefined> {
-    using order = await this.#shop.orders.take();
+    using order = await this.#shop.takeOrder();
     return order && (await payByIpn(this.#shop, order.payment)) && order.payment;
-  }
-
-  async #watch(payment: Payment): Promise<void> {
-    this.#pending = { payment, before: await this.#shop.look(payment) };
   }
 }

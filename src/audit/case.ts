@@ -93,7 +93,7 @@ export function ambiguous({ identifier }: Payment): Finding {
 /** A case with a pending order. */
 export function withOrder(run: (target: Target) => Promise<Finding>): Run {
   return async (shop) => {
-    using order = await shop.orders.take();
+    using order = await shop.takeOrder();
     if (!order) return skipped(NO_ORDERS);
     const { payment } = order;
     if (isAmbiguous(shop, payment)) return ambiguous(payment);
@@ -118,6 +118,7 @@ export function withOrder(run: (target: Target) => Promise<Finding>): Run {
     });
     const after = shop.canLook ? await shop.look(payment) : before;
     order.isUntouched = finding.verdict === 'pass' && after.paid === false && after.text === before.text;
+    order.text = before.text;
     return finding;
   };
 }

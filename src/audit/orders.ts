@@ -26,7 +26,11 @@ interface UsedOrder extends Disposable {
   readonly payment: Payment;
   /** Whether the case left it unchanged, so that another can use it. */
   isUntouched: boolean;
+  /** What the probe last said of the unchanged order; undefined before the first look. */
+  text: string | undefined;
 }
+
+type Untouched = Pick<UsedOrder, 'payment' | 'text'>;
 
 /** Supplies orders, one for each case. */
 export class Orders {
@@ -41,7 +45,9 @@ export class Orders {
   readonly #cookies = new Map<string, string>();
   readonly #known = new Set<string>();
   /** Unchanged orders, reused when no new ones are allowed. */
-  readonly #untouched: Payment[] = [];
+  readonly #untouched: Untouched[] = [];
+  /** How many unchanged orders something changed before they were used again. */
+  #spoiled = 0;
   readonly #waiting: ((order: UsedOrder | undefined) => void)[] = [];
   #inUse = 0;
   #isPlacing = false;
@@ -81,32 +87,46 @@ export class Orders {
    * @throws GatewayError `timed_out` if the shop initiates no payment, `check_failed` if the order cannot be placed
    */
   async take(): Promise<UsedOrder | undefined> {
-    const { orderWait, orders: max = orderWait ? MAX_ORDERS_BY_HAND : MAX_ORDERS } = this.#options;
-    const next = this.#queue.then(() => (this.made.length < max ? this.#make() : undefined));
+    const { orderWait, orders = orderWait ? MAX_ORDERS_BY_HAND : MAX_ORDERS } = this.#options;
+    const next = this.#queue.then(() =>
+      this.made.length < orders + this.#spoiled ? this.#make() : undefined,
+    );
     this.#queue = next.catch(() => {});
-    const payment = (await next) ?? this.#untouched.pop();
-    if (payment) return this.#use(payment);
+    const payment = await next;
+    const untouched = payment ? { payment, text: undefined } : this.#untouched.pop();
+    if (untouched) return this.#use(untouched);
     // Waits until a case releases an unchanged order.
     return this.#inUse === 0 ? undefined : new Promise((resolve) => this.#waiting.push(resolve));
   }
 
   /** An order that a case left unchanged, which no other case will use; undefined if there is none. */
-  takeUntouched(): Payment | undefined {
+  takeUntouched(): Untouched | undefined {
     return this.#untouched.shift();
   }
 
-  #use(payment: Payment): UsedOrder {
+  /** Whether the user chose how many orders there are, or places them by hand. */
+  get areLimited(): boolean {
+    return this.#options.orders !== undefined || this.#options.orderWait === true;
+  }
+
+  /** Counts an unchanged order that something else has changed: a new one may replace it. @returns whether there may be another */
+  spoil(): boolean {
+    this.#spoiled++;
+    return this.#spoiled < MAX_ORDERS;
+  }
+
+  #use({ payment, text }: Untouched): UsedOrder {
     this.#inUse++;
-    const used: UsedOrder = { payment, isUntouched: false, ...disposable(() => this.#release(used)) };
+    const used: UsedOrder = { payment, text, isUntouched: false, ...disposable(() => this.#release(used)) };
     return used;
   }
 
-  #release({ payment, isUntouched }: UsedOrder): void {
+  #release({ payment, isUntouched, text }: UsedOrder): void {
     this.#inUse--;
     if (isUntouched) {
       const next = this.#waiting.shift();
-      if (next) next(this.#use(payment));
-      else this.#untouched.push(payment);
+      if (next) next(this.#use({ payment, text }));
+      else this.#untouched.push({ payment, text });
     }
     if (this.#inUse === 0) for (const next of this.#waiting.splice(0)) next(undefined);
   }

@@ -277,6 +277,22 @@ export class Shop {
     return { paid, text: this.stablePart(text), status, effects: looked, at };
   }
 
+  /**
+   * A pending order: new, or unchanged since another case left it. An order that something else has changed may be closed,
+   * and would convict the case that uses it.
+   *
+   * @returns undefined if no order is left
+   */
+  async takeOrder(): ReturnType<Orders['take']> {
+    for (;;) {
+      const order = await this.orders.take();
+      if (order?.text === undefined || this.orders.areLimited) return order;
+      if ((await this.look(order.payment)).text === order.text) return order;
+      order[Symbol.dispose]();
+      if (!this.orders.spoil()) return undefined;
+    }
+  }
+
   /** Waits until the order is paid, at most this long: by default much longer than the control took. */
   async lookUntilPaid(payment: Payment, waitMs = this.#patienceMs): Promise<OrderSnapshot> {
     const deadline = performance.now() + waitMs;
@@ -332,7 +348,7 @@ export class Shop {
    */
   async #learnRecords(): Promise<ReadonlySet<string>> {
     const { control } = this;
-    using other = control && this.hasOrders ? await this.orders.take() : undefined;
+    using other = control && this.hasOrders ? await this.takeOrder() : undefined;
     if (!control || !other) return new Set();
     const changedBy = async (payment: Payment, forge: (ipn: Ipn) => Ipn) => {
       const before = await this.look(payment);

@@ -95,7 +95,7 @@ async function judgeEffects({ shop, payment, before }: Target): Promise<Judgemen
 
 /** The changes when an order is paid once. */
 async function changesOfOne(shop: Shop): Promise<Map<string, number> | undefined> {
-  using order = await shop.orders.take();
+  using order = await shop.takeOrder();
   if (!order) return undefined;
   const { payment } = order;
   const before = await shop.look(payment);

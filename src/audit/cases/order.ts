@@ -93,8 +93,7 @@ const IDENTIFIER = family({
     run: nearly((text) => text.replace(/[aceinouyz]/i, (letter) => ACCENTED[letter.toLowerCase()] ?? letter)),
   },
   'identifier-wildcard': {
-    about:
-      'Genuine IPNs for the identifier with its end replaced by _ or %, which SQL reads as any characters.',
+    about: 'Genuine IPNs for the identifier with its end replaced by _ or %, the wildcards of SQL.',
     run: rejects(({ payment: { identifier }, ipn, shop }) =>
       [`${identifier.slice(0, -1)}_`, `${identifier.slice(0, -1)}%`].map((pattern) =>
         ipn.set('identifier', pattern).signedWith(shop.gateway.secretKey),
