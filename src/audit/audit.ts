@@ -64,8 +64,8 @@ export async function audit(
     await using attacker = await receiveOnLoopback(() => ({ status: 200 }));
     const shop = new Shop(gateway, tools, options, `${attacker.url}/ipn-of-the-attacker`);
     const { orders, notices } = shop;
-    await using process = options.shop ? new ShopProcess(options.shop, gateway.env) : undefined;
-    shop.process = process;
+    await using started = options.shop ? new ShopProcess(options.shop, gateway.env) : undefined;
+    shop.process = started;
     await unlessAborted(cancelled, shop.restart());
     await unlessAborted(cancelled, orders.begin());
     await waitForShop(shop, options.waitMs ?? 0);

@@ -31,7 +31,15 @@ const nearly = (change: (identifier: string) => string) =>
   });
 
 const ACCENTED: Readonly<Record<string, string>> = {
-  ...{ a: 'á', c: 'ç', e: 'é', i: 'í', n: 'ñ', o: 'ó', u: 'ú', y: 'ý', z: 'ž' },
+  a: 'á',
+  c: 'ç',
+  e: 'é',
+  i: 'í',
+  n: 'ñ',
+  o: 'ó',
+  u: 'ú',
+  y: 'ý',
+  z: 'ž',
 };
 
 const swapCase = (text: string) => {
@@ -61,7 +69,7 @@ const IDENTIFIER = family({
     about: "The genuine IPN of another paid order, sent to this order's ipn_url.",
     run: withOrder(async (target) => {
       const { shop, payment } = target;
-      using other = await shop.orders.take();
+      using other = await shop.takeOrder();
       if (!other) return skipped(NO_ORDERS);
       const paid = other.payment;
       if (paid.identifier === payment.identifier) return skipped('both orders have the same identifier');
