@@ -122,12 +122,13 @@ export async function diagnose(
       const answer = await ask(variant.name, variant.request, KEPT_BACK);
       if (!answer.isAccepted) continue;
       if (variant.control && (await ask(`${variant.name}-control`, variant.control)).isAccepted) continue;
-      if (isPaid) return { variant, proof: 'After the IPN that was sent that way, the order was paid.' };
+      if (isPaid)
+        return { variant, proof: 'Proof: after a copy that was sent that way, the order was paid.' };
       const again = await ask(variant.name, variant.request);
       if (again.isAccepted)
-        return { variant, proof: 'Your receiver accepted the IPN that was sent that way, twice.' };
+        return { variant, proof: 'Proof: your receiver accepted a copy that was sent that way, twice.' };
       if (isSame(again, first)) continue;
-      const proof = `Your receiver accepted the IPN that was sent that way, and answered ${again.words} to a copy of it.`;
+      const proof = `Proof: your receiver accepted an IPN that was sent that way, and answered ${again.words} to a copy of it.`;
       return { variant, proof };
     }
     return undefined;
