@@ -114,13 +114,13 @@ export class Courier {
   /** Sends a request to the receiver of a delivery that is not one of its attempts. Always resolves. */
   ask(
     delivery: Delivery,
-    { method, query, contentType, body }: IpnRequest,
+    { method, query, contentType, body, headers: more = [] }: IpnRequest,
     limits: Pick<PostRequest, 'timeoutMs' | 'signal' | 'localOnly'>,
   ): Promise<AttemptReport> {
     const target = this.#target(delivery);
     const url = query === undefined ? target.url : withQueryOf(target.url, `?${query}`);
     const { hostname: name } = addressOf(target.named);
-    const headers = headersOf(delivery, target, { contentType, body });
+    const headers = [...headersOf(delivery, target, { contentType, body }), ...more];
     return this.#parts.poster.post({ url, name, method, headers, body, ...limits });
   }
 

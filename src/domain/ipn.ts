@@ -65,4 +65,6 @@ export interface IpnRequest {
   /** Null for none. */
   contentType: string | null;
   body: string;
+  /** Sent after those of every IPN. */
+  headers?: readonly [name: string, value: string][];
 }

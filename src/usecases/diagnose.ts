@@ -8,7 +8,7 @@ import type { IpnRequest } from '../domain/ipn.ts';
 import { answerProblem, languageOf, ownWords, saysRefused } from '../domain/receiver-answer.ts';
 import type { Delivery, State } from '../domain/state.ts';
 import { pause, performance } from '../system/real-time.ts';
-import type { IpnVariant } from '../wire/dialect.ts';
+import type { IpnVariant, IpnVariants } from '../wire/dialect.ts';
 import type { UseCaseParts } from './parts.ts';
 
 /*
@@ -25,7 +25,9 @@ const REQUEST_MS = 2_000;
 const AUTOMATIC_MS = 3_000;
 /** Requests that are kept for the end: a proof, a random signature and the genuine IPN. */
 const KEPT_BACK = 3;
-/** Real time that each of them may need. */
+/** Requests that are kept for readings. */
+const LIKELY_READINGS = 6;
+/** Real time that each of those kept back may need. */
 const SHORT_MS = 100;
 
 type Parts = Pick<UseCaseParts, 'store' | 'courier' | 'context' | 'dialect' | 'orderProbe'>;
@@ -121,9 +123,9 @@ export async function diagnose(
       if (answers.length >= MAX_REQUESTS - KEPT_BACK) return undefined;
       const answer = await ask(variant.name, variant.request, KEPT_BACK);
       if (!answer.isAccepted) continue;
-      if (variant.control && (await ask(`${variant.name}-control`, variant.control)).isAccepted) continue;
       if (isPaid)
         return { variant, proof: 'Proof: after a copy that was sent that way, the order was paid.' };
+      if (variant.control && (await ask(`${variant.name}-control`, variant.control)).isAccepted) continue;
       const again = await ask(variant.name, variant.request);
       if (again.isAccepted)
         return { variant, proof: 'Proof: your receiver accepted a copy that was sent that way, twice.' };
@@ -133,6 +135,28 @@ export async function diagnose(
     }
     return undefined;
   }
+
+  /** The addition without which the receiver does not accept the IPN. Halves them until it is the only one. */
+  async function amongAdditions(
+    { additions, together }: IpnVariants,
+    first: Answer,
+  ): Promise<Found | undefined> {
+    // The order stays paid after the first request that is accepted.
+    if (isPaid) return firstAccepted(additions, first);
+    const isEnough = async (some: readonly IpnVariant[]) =>
+      (await ask('additions', together(some).request, KEPT_BACK)).isAccepted;
+    if (!additions.length || !(await isEnough(additions))) return undefined;
+    if ((await ask('additions-control', together(additions).control)).isAccepted) return undefined;
+    let left = additions;
+    while (left.length > 1) {
+      const half = left.slice(0, left.length / 2);
+      left = (await isEnough(half)) ? half : left.slice(half.length);
+    }
+    return firstAccepted(left, first);
+  }
+
+  const answered = () =>
+    answers.map(({ report }) => ({ headers: report.responseHeaders, body: report.responseBody ?? '' }));
 
   /** Whether the receiver accepts another wrong signature, too, but still not the right one. */
   async function acceptsAny(accepted: IpnVariant, signatures: readonly IpnVariant[]): Promise<boolean> {
@@ -148,8 +172,11 @@ export async function diagnose(
     if (failure?.code === 'egress') return { summary: `Not sent: ${first.words}. ${fixOfFailure(failure)}` };
     if (first.status === null) return { summary: `Your receiver cannot be asked: ${first.words}.` };
     if (first.status === 429) throw new Stopped();
-    const answered = first.report.responseBody ?? '';
-    const problem = answerProblem({ status: first.status, headers: responseHeaders, body: answered });
+    const problem = answerProblem({
+      status: first.status,
+      headers: responseHeaders,
+      body: first.report.responseBody ?? '',
+    });
     // A redirect, a CSRF page, a proxy or an exception answers before any check of the IPN.
     if (problem && problem.tone !== 'warning' && (first.status >= 500 || isBeforeHandler(first.status))) {
       const { cause, fix } = problem;
@@ -174,17 +201,27 @@ export async function diagnose(
       };
     }
     if (random.isAccepted && !signed.isAccepted) return { ...NOT_CHECKED, accepted: random.name };
-    if (!isSame(signed, random)) return afterSignature(first, signed, random);
-    const { signatures, shapes, lookups } = dialect.diagnosis.variants(body, keys);
-    const rest = [...shapes, ...lookups];
-    const most = MAX_REQUESTS - KEPT_BACK - answers.length - rest.length;
+    const variants = dialect.diagnosis.variants(body, keys);
+    const { signatures, shapes, readings } = variants;
+    if (!isSame(signed, random)) {
+      const found = (await amongAdditions(variants, first)) ?? (await firstAccepted(readings, first));
+      return found ? ofVariant(found) : afterSignature(first, signed, random);
+    }
+    if (problem && ABOUT_SHAPE.has(first.status)) {
+      const found = await firstAccepted(shapes, first);
+      const { cause, fix } = problem;
+      return found ? ofVariant(found) : { summary: cause, cause, fix, mistake: NOT_THE_SIGNATURE };
+    }
+    const added = await amongAdditions(variants, first);
+    const most = MAX_REQUESTS - KEPT_BACK - answers.length - shapes.length - LIKELY_READINGS;
     const found =
+      added ??
       (await firstAccepted(signatures.slice(0, most), first)) ??
-      (await firstAccepted(rest, first)) ??
+      (await firstAccepted([...shapes, ...readings], first)) ??
       (await onlyOneThatDiffers(signatures, first));
     if (found && (await acceptsAny(found.variant, signatures)))
       return { ...NOT_CHECKED, accepted: found.variant.name };
-    if (found) return ofVariant(found, signatures.includes(found.variant), lookups.includes(found.variant));
+    if (found) return ofVariant(found);
     const unsigned = await ask('random-signature', dialect.diagnosis.withRandomSignature(body));
     if (unsigned.isAccepted) return { ...NOT_CHECKED, accepted: unsigned.name };
     if (!isSame(unsigned, first)) return afterSignature(first, first, unsigned);
@@ -210,15 +247,19 @@ export async function diagnose(
     return { variant: only.variant, proof };
   }
 
-  function ofVariant({ variant, proof }: Found, isSignature: boolean, isLookup: boolean): Result {
-    const { name, cause, fix } = variant;
-    const language = languageOf(
-      answers.map(({ report }) => ({ headers: report.responseHeaders, body: report.responseBody ?? '' })),
-    );
+  function ofVariant({ variant, proof }: Found): Result {
+    const { name, cause, fix, mistake } = variant;
+    const language = languageOf(answered());
+    const isSignature = mistake !== null && dialect.isSignatureMistake(mistake);
     const code = isSignature ? dialect.signatureCode(body) : undefined;
     const line = code && language ? ` In ${language}: ${code[language]}` : '';
-    const mistake = isLookup ? NOT_THE_SIGNATURE : name;
-    return { summary: `${cause} ${proof}`, cause, fix: fix + line, mistake, accepted: name };
+    return {
+      summary: `${cause} ${proof}`,
+      cause,
+      fix: fix + line,
+      mistake: mistake ?? NOT_THE_SIGNATURE,
+      accepted: name,
+    };
   }
 
   let result: Result;
@@ -254,6 +295,9 @@ interface Found {
   variant: IpnVariant;
   proof: string;
 }
+
+/** Statuses that say that the method or the content type is wrong, and not what the IPN says. */
+const ABOUT_SHAPE: ReadonlySet<number> = new Set([405, 415, 501]);
 
 /** Statuses of a framework or a server in front of the handler. */
 const isBeforeHandler = (status: number) =>

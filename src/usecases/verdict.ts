@@ -139,7 +139,8 @@ function withKnownCause(
   }
   if (diagnosis && asked?.status === last.responseStatus && !isSilent) {
     const { unexplained: _, ...known } = verdict;
-    return { ...known, cause: `${verdict.cause} ${diagnosis.summary}` };
+    const fix = diagnosis.accepted === null && verdict.unexplained ? SHOW_THE_CHECK : verdict.fix;
+    return { ...known, cause: `${verdict.cause} ${diagnosis.summary}`, fix };
   }
   if (!isSilent) return verdict;
   const earlier = parts.store.state
@@ -150,6 +151,9 @@ function withKnownCause(
   const before = verdictOnAttempt(delivery, earlier, signerOf(delivery, parts), parts.dialect);
   return before.signed ? { ...before, cause: since(before.cause, last) } : verdict;
 }
+
+const SHOW_THE_CHECK =
+  'The IPN is genuine. Log which check of your handler rejects it. If it is the signature, let the handler answer with the one that it computed while you test: the verdict then says what was signed.';
 
 /** @param last the last attempt, which may have had no response */
 function since(cause: string, last: Attempt): string {

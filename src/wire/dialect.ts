@@ -175,11 +175,8 @@ export interface IpnTools {
 
 /** Requests that show why a receiver does not accept an IPN. */
 export interface DiagnosisTools {
-  /**
-   * The requests that show the mistake of a receiver: IPNs signed as code with a common mistake signs them, the
-   * likeliest mistake first; the right one in other forms; and with the identifier as a shop may have stored it.
-   */
-  variants(body: string, keys: VerifyKeys): Record<'signatures' | 'shapes' | 'lookups', IpnVariant[]>;
+  /** The requests that show the mistake of a receiver. */
+  variants(body: string, keys: VerifyKeys): IpnVariants;
   /** The IPN of an order that no shop has: with the right signature, and with a random one. */
   aboutUnknownOrder(
     body: string,
@@ -188,10 +185,24 @@ export interface DiagnosisTools {
   withRandomSignature(body: string): IpnRequest;
 }
 
+export interface IpnVariants {
+  /** Signed as code with a common mistake signs them, the likeliest mistake first. */
+  signatures: IpnVariant[];
+  /** The right IPN in other forms. */
+  shapes: IpnVariant[];
+  /** Rightly signed, with other values: as a shop may have stored them, or as its code expects them. */
+  readings: IpnVariant[];
+  /** The right IPN with something more, which a receiver without the mistake ignores. */
+  additions: IpnVariant[];
+  /** The right IPN with several additions, and the same with a random signature. */
+  together(additions: readonly IpnVariant[]): Record<'request' | 'control', IpnRequest>;
+}
+
 /** The same IPN as a receiver with one mistake expects it. */
 export interface IpnVariant {
-  /** The name of the mistake, or of the form of the request. */
   name: string;
+  /** The name of the mistake in the signature, or of the form of the request; null if the mistake is another. */
+  mistake: string | null;
   /** What the receiver does wrong if it accepts the request, in whole sentences. */
   cause: string;
   fix: string;

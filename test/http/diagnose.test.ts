@@ -116,7 +116,7 @@ const MISTAKEN: [mistake: string, cause: string, compute: Compute, amount?: stri
   ],
   ['hmac-arguments-swapped', 'text and key are swapped', (f) => hmac(KEY, f.amount + f.identifier)],
   ['separator', 'It must sign “49.90order-1”.', (f) => hmac(`${f.amount}|${f.identifier}`)],
-  ['separator', 'It must sign “49.90order-1”.', (f) => hmac(`${f.amount}_${f.identifier}`)],
+  ['separator', 'It must sign “49.90order-1”.', (f) => hmac(`${f.amount}-${f.identifier}`)],
   ['lower-case', 'lower case', (f) => hmac(f.amount + f.identifier).toLowerCase()],
   ['base64', 'base64', (f) => Buffer.from(hmac(f.amount + f.identifier), 'hex').toString('base64')],
   ['md5', 'MD5', (f) => hmac(f.amount + f.identifier, KEY, 'md5')],
@@ -177,7 +177,22 @@ describe('a diagnosis', () => {
     const { diagnosis } = await diagnosed(handler);
     expect(diagnosis).toMatchObject({ mistake: 'not-the-signature', accepted: null });
     expect(diagnosis.cause).toMatch(/^Your code checks the signature correctly/);
-    expect(diagnosis.tried).toHaveLength(5);
+  });
+
+  it('finds what is rejected after the signature, also if that is answered in another way', async () => {
+    const handler = ({ body }: Received): Answer => {
+      if (!isRight(body)) return { status: 401 };
+      return formOf(body).status === 'SUCCESS' ? ACCEPTED : { status: 422 };
+    };
+    const { diagnosis } = await diagnosed(handler);
+    expect(diagnosis).toMatchObject({ mistake: 'not-the-signature', accepted: 'status-success' });
+  });
+
+  it('tries only other forms of the request if the answer is about them', async () => {
+    const handler = ({ method }: Received) => (method === 'GET' ? REJECTED : { status: 405 });
+    const { diagnosis } = await diagnosed(handler);
+    expect(diagnosis).toMatchObject({ cause: 'The route does not accept POST (405).', accepted: null });
+    expect(diagnosis.tried.length).toBeLessThan(15);
   });
 
   it('does not blame the signature if the order is looked up first', async () => {
@@ -276,6 +291,46 @@ describe('a diagnosis', () => {
       'currency-as-text',
       ({ body }) =>
         isRight(body) && new URLSearchParams(body).get('data[currency]') === 'USD' ? ACCEPTED : REJECTED,
+    ],
+    [
+      'not-decoded',
+      'not-decoded',
+      ({ body }) => (isRight(body) && body.includes('data[amount]=') ? ACCEPTED : REJECTED),
+    ],
+    [
+      'not-the-signature',
+      'amount-as-text',
+      ({ body }) => (isRight(body) && formOf(body).amount === '49.9' ? ACCEPTED : REJECTED),
+    ],
+    [
+      'not-the-signature',
+      'signature-header',
+      ({ body, headers }) => {
+        const { amount, identifier } = formOf(body);
+        return hmac(amount + identifier) === headers['x-signature'] ? ACCEPTED : REJECTED;
+      },
+    ],
+    [
+      'not-the-signature',
+      'identifier-elsewhere',
+      ({ body }) =>
+        isRight(body) && new URLSearchParams(body).get('order_id') === 'order-1' ? ACCEPTED : REJECTED,
+    ],
+    [
+      'not-the-signature',
+      'charge-in-total',
+      ({ body }) =>
+        isRight(body) && Number(formOf(body).amount) - Number(formOf(body).charge) === 49.9
+          ? ACCEPTED
+          : REJECTED,
+    ],
+    [
+      'not-the-signature',
+      'too-old',
+      ({ body }) => {
+        const at = new URLSearchParams(body).get('data[payment_timestamp]');
+        return isRight(body) && Date.parse(`${at}+09:00`) > Date.now() ? ACCEPTED : REJECTED;
+      },
     ],
   ])('finds %s: %s is accepted', async (mistake, accepted, handler, identifier = 'order-1') => {
     const { diagnosis } = await diagnosed(handler, { identifier });

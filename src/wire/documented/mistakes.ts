@@ -16,6 +16,7 @@ const SIGN_AS_RECEIVED =
 const USE_HMAC = 'Compute HMAC-SHA256 with the secret key as the key.';
 const USE_UPPER_CASE = 'Write the digest as upper-case hexadecimal.';
 const USE_OWN_KEY = "Sign with this merchant's secret key.";
+const USE_WHOLE_KEY = 'Use the secret key as the merchant has it, its prefix included, as text.';
 const READ_AMOUNT = 'Read the amount from data.amount: data[amount] in a form.';
 
 /** The fix for each mistake, the likeliest mistake first. */
@@ -46,6 +47,10 @@ export const MISTAKE_FIXES = {
   'trx-instead-of-identifier': SIGN_AS_RECEIVED,
   separator: SIGN_AS_RECEIVED,
   'whole-body': SIGN_AS_RECEIVED,
+  'list-values': 'Take the first value of each field: parse_qs returns lists, parse_qsl pairs.',
+  'shortened-key': USE_WHOLE_KEY,
+  'identifier-reformatted': SIGN_AS_RECEIVED,
+  'decoded-key': USE_WHOLE_KEY,
 } as const;
 export type SignatureMistake = keyof typeof MISTAKE_FIXES;
 
@@ -69,12 +74,14 @@ export interface Mistake {
   name: SignatureMistake | null;
   /** What was done wrong. */
   words: string;
-  /** Whether it is too rare to send an IPN for it. */
-  isRare?: boolean;
+  /** When an IPN is sent for it, whose number is limited. Default: in the order of the likelihood. */
+  sent?: 'late' | 'never' | undefined;
 }
 
 /** A value that code may compute, with the mistake in it; none for the correct value. */
 export type Candidate<Value> = readonly [value: Value, mistake?: Mistake | undefined];
+
+const never = (isRare: boolean) => (isRare ? 'never' : undefined);
 
 const SWAPPED = 'identifier and amount are swapped: the amount comes first';
 
@@ -84,29 +91,29 @@ export function* textsOf(fields: SignedFields): Iterable<Candidate<string>> {
   const right = parsedAmount ?? amount;
   // First, so that nothing else is computed for a correct signature.
   yield [right + identifier];
-  const { likely, rare } = renderings(amount);
-  for (const rendered of new Set([right, amount, ...likely, ...rare])) {
-    const isRare = rare.has(rendered);
+  const { likely, late, rare } = renderings(amount);
+  for (const rendered of new Set([right, amount, ...likely, ...late, ...rare])) {
+    const sent = never(rare.has(rendered)) ?? (late.has(rendered) ? 'late' : undefined);
     const words = rendered === right ? undefined : amountMistake(rendered, right, parsedAmount !== undefined);
-    if (words !== undefined) yield [rendered + identifier, { name: 'amount-reformatted', words, isRare }];
+    if (words !== undefined) yield [rendered + identifier, { name: 'amount-reformatted', words, sent }];
     yield [
       identifier + rendered,
       {
         name: 'operands-swapped',
         words: words === undefined ? SWAPPED : `${SWAPPED}; ${words}`,
-        isRare: words !== undefined,
+        sent: never(words !== undefined),
       },
     ];
   }
   for (const separator of ['|', ':', '-', '.', ' ', '_', ',', '&', '\n']) {
     const words = `there is a separator ${JSON.stringify(separator)} between amount and identifier: remove it`;
-    const isRare = ['.', ' ', ',', '&', '\n'].includes(separator);
-    yield [right + separator + identifier, { name: 'separator', words, isRare }];
+    const sent = never(!['|', ':', '-'].includes(separator));
+    yield [right + separator + identifier, { name: 'separator', words, sent }];
   }
   for (const nothing of ['undefined', 'null', 'None', 'NaN', 'Array', '']) {
     const words = `the amount was read as ${nothing ? `"${nothing}"` : 'nothing'}: read the field data.amount, inside data`;
-    const isRare = ['NaN', 'Array', ''].includes(nothing);
-    yield [nothing + identifier, { name: 'undefined-amount', words, isRare }];
+    const sent = never(['NaN', 'Array', ''].includes(nothing));
+    yield [nothing + identifier, { name: 'undefined-amount', words, sent }];
   }
   yield [
     identifier,
@@ -115,12 +122,15 @@ export function* textsOf(fields: SignedFields): Iterable<Candidate<string>> {
   yield [right, { name: 'amount-only', words: 'only the amount was signed: the identifier comes after it' }];
   for (const nothing of ['', 'undefinedundefined', 'NoneNone', 'nullnull']) {
     const words = `both amount and identifier were read as ${nothing ? `"${nothing.slice(nothing.length / 2)}"` : 'nothing'}`;
-    yield [nothing, { name: 'empty-text', words, isRare: nothing === 'nullnull' }];
+    yield [nothing, { name: 'empty-text', words, sent: never(nothing === 'nullnull') }];
   }
+  const listed = [right, identifier].map((value) => `['${value}']`).join('');
+  const asLists = 'amount and identifier were signed as lists, with brackets and quotation marks';
+  yield [listed, { name: 'list-values', words: asLists, sent: 'late' }];
   const also = (name: SignatureMistake, what: string, texts: readonly string[]) =>
     texts.map((text, index): Candidate<string> => {
       const words = `${what} was also signed: sign only amount and identifier`;
-      return [text, { name, words, isRare: index > 0 }];
+      return [text, { name, words, sent: never(index > 0) }];
     });
   if (charge !== null) {
     yield* also('charge-included', 'the charge', [
@@ -142,11 +152,18 @@ export function* textsOf(fields: SignedFields): Iterable<Candidate<string>> {
   if (trx !== null) {
     const name = 'trx-instead-of-identifier';
     yield [right + trx, { name, words: 'the transaction id was signed instead of the identifier' }];
-    yield* also(name, 'the transaction id', [right + identifier + trx]);
+    const appended = 'the transaction id was also signed: sign only amount and identifier';
+    yield [right + identifier + trx, { name, words: appended, sent: 'never' }];
   }
   const words = 'the whole body was signed: sign only amount and identifier';
   for (const [index, whole] of [...new Set([...withoutSignature(body), body])].entries())
-    yield [whole, { name: 'whole-body', words, isRare: index > 2 || index === 1 }];
+    yield [whole, { name: 'whole-body', words, sent: never(index > 2 || index === 1) }];
+  const others = [identifier.toUpperCase(), identifier.toLowerCase(), identifier.replace(/\D/g, '')];
+  for (const other of new Set(others)) {
+    const reformatted = `the identifier was changed to ${other} before signing: sign it exactly as in the body`;
+    if (other !== identifier && other !== '')
+      yield [right + other, { name: 'identifier-reformatted', words: reformatted, sent: 'late' }];
+  }
 }
 
 /** A body without its signature, in the forms that code may sign. */
@@ -173,8 +190,8 @@ function amountMistake(rendered: string, right: string, isNumber: boolean): stri
 }
 
 /** The same number in other formats. The first likely one is what PHP and JavaScript make of it. */
-function renderings(amount: string): { likely: string[]; rare: ReadonlySet<string> } {
-  if (!isAmount(amount)) return { likely: [], rare: new Set() };
+function renderings(amount: string): { likely: string[] } & Record<'late' | 'rare', ReadonlySet<string>> {
+  if (!isAmount(amount)) return { likely: [], late: new Set(), rare: new Set() };
   const trimmed = amount
     .replace(/^0+(?=\d)/, '')
     .replace(/(\.\d*?)0+$/, '$1')
@@ -187,14 +204,15 @@ function renderings(amount: string): { likely: string[]; rare: ReadonlySet<strin
     .replace(/^0+(?=\d)/, '');
   // Python writes 100 as 100.0.
   const ofPython = trimmed === cut ? fixed(1) : trimmed;
+  const withComma = fixed(2).replace('.', ',');
   const likely = [trimmed, fixed(2), cut, ofPython, fixed(8), cents, grouped(fixed(2))];
   const all = ([0, 1, 2, 3, 4, 5, 6, 7, 8] as const).map(fixed);
   const rare = new Set([...all, ...all.map(grouped), ...all.map((text) => text.replace('.', ','))]);
-  for (const text of likely) rare.delete(text);
-  return { likely, rare };
+  for (const text of [...likely, withComma]) rare.delete(text);
+  return { likely, late: new Set([withComma]), rare };
 }
 
-export const hmac = (algorithm: string, key: string, text: string) =>
+export const hmac = (algorithm: string, key: string | Buffer, text: string) =>
   createHmac(algorithm, key).update(text, 'utf8').digest();
 const hash = (algorithm: string, text: string) => createHash(algorithm).update(text, 'utf8').digest();
 
@@ -227,9 +245,16 @@ export const FORMULAS: readonly Formula[] = [
   ...CONCATENATED.map(
     (join) => [(text, key) => hash('sha256', join(text, key)), SHA256_CONCATENATED] as Formula,
   ),
+  ...(['base64', 'hex'] as const).map((encoding): Formula => {
+    const words = `the secret key was decoded from ${encoding} first: it is text, used as it is`;
+    return [
+      (text, key) => hmac('sha256', Buffer.from(key, encoding), text),
+      { name: 'decoded-key', words, sent: encoding === 'hex' ? 'never' : 'late' },
+    ];
+  }),
   ...(['md5', 'sha1', 'sha512'] as const).flatMap((name) => {
     const mistake = { name, words: `it was computed with ${name.toUpperCase()}: use HMAC-SHA256` };
-    const rare = { ...mistake, isRare: true };
+    const rare: Mistake = { ...mistake, sent: 'never' };
     const plain = [(text: string) => text, ...CONCATENATED];
     return [
       [(text, key) => hmac(name, key, text), mistake] as Formula,
@@ -274,8 +299,9 @@ export function* keysOf(keys: VerifyKeys): Iterable<Candidate<string>> {
   for (const [what, mark] of AROUND) {
     const words = `it was signed with ${what} before or after the secret key: remove it`;
     for (const [index, key] of [trimmed + mark, mark + trimmed + mark, mark + trimmed].entries()) {
-      const isLikely = (['\n', '\r'].includes(mark) && index === 0) || (mark === '"' && index === 1);
-      if (key !== secretKey) yield [key, { name, words, isRare: !isLikely }];
+      const isLikely = (mark === '\n' && index === 0) || (mark === '"' && index === 1);
+      const sent = mark === '\r' && index === 0 ? 'late' : never(!isLikely);
+      if (key !== secretKey) yield [key, { name, words, sent }];
     }
   }
   const signedWith = (key: string) => `it was signed with ${key}, not with the secret key`;
@@ -285,11 +311,21 @@ export function* keysOf(keys: VerifyKeys): Iterable<Candidate<string>> {
     if (key !== undefined) yield [key, { name: 'public-key', words: signedWith('the public key') }];
   }
   yield ['', { name: 'empty-key', words: signedWith('an empty key') }];
+  const [, withoutPrefix] = /_([^_]+)$/.exec(trimmed) ?? [];
+  if (withoutPrefix !== undefined)
+    yield [
+      withoutPrefix,
+      {
+        name: 'shortened-key',
+        words: signedWith('the part of the secret key after its prefix'),
+        sent: 'late',
+      },
+    ];
   yield [`Bearer ${trimmed}`, { name: 'prefixed-key', words: 'it was signed with "Bearer " before the key' }];
   for (const key of [DEFAULT_KEYS.secretKey, ...EXAMPLE_KEYS]) {
-    const isRare = key !== DEFAULT_KEYS.secretKey;
+    const sent = never(key !== DEFAULT_KEYS.secretKey);
     if (key !== secretKey) {
-      yield [key, { name: 'example-key', words: signedWith(`the example key "${key}"`), isRare }];
+      yield [key, { name: 'example-key', words: signedWith(`the example key "${key}"`), sent }];
     }
   }
   const others = all.filter((merchant) => merchant.secretKey !== secretKey);
@@ -299,8 +335,8 @@ export function* keysOf(keys: VerifyKeys): Iterable<Candidate<string>> {
       ['public', other.publicKey],
     ] as const) {
       const words = signedWith(`the ${what} key of the merchant "${other.name}"`);
-      const isRare = what === 'public' || index >= MAX_OTHERS_SENT;
-      yield [key, { name: 'other-merchant-key', words, isRare }];
+      const sent = never(what === 'public' || index >= MAX_OTHERS_SENT);
+      yield [key, { name: 'other-merchant-key', words, sent }];
     }
   }
 }
@@ -330,18 +366,20 @@ export function likelySignatures(fields: SignedFields, keys: VerifyKeys): Mistak
   const lower = (digest: Buffer) => digest.toString('hex');
   const digest = hmac('sha256', secretKey, right);
   const single: MistakenSignature[] = [];
+  const late: MistakenSignature[] = [];
   const pairs: MistakenSignature[] = [];
-  const add = (mistake: Mistake | undefined, made: Buffer, signed = right) => {
-    const { name = null, isRare = false } = mistake ?? {};
-    if (!mistake || name === null || isRare) return;
+  const addSignature = (mistake: Mistake | undefined, made: Buffer, signed = right) => {
+    const { name = null, sent } = mistake ?? {};
+    if (!mistake || name === null || sent === 'never') return;
     const found = { mistake: { ...mistake, name }, signed };
-    single.push({ ...found, signature: upper(made) });
+    const isLate = sent === 'late';
+    (isLate ? late : single).push({ ...found, signature: upper(made) });
     // Most languages write digests in lower case.
-    pairs.push({ ...found, signature: lower(made) });
+    if (!isLate) pairs.push({ ...found, signature: lower(made) });
   };
-  for (const [text, mistake] of textsOf(fields)) add(mistake, hmac('sha256', secretKey, text), text);
-  for (const [key, mistake] of keysOf(keys)) add(mistake, hmac('sha256', key, right));
-  for (const [digestOf, mistake] of FORMULAS) add(mistake, digestOf(right, secretKey));
+  for (const [text, mistake] of textsOf(fields)) addSignature(mistake, hmac('sha256', secretKey, text), text);
+  for (const [key, mistake] of keysOf(keys)) addSignature(mistake, hmac('sha256', key, right));
+  for (const [digestOf, mistake] of FORMULAS) addSignature(mistake, digestOf(right, secretKey));
   single.push({ mistake: LOWER_CASE, signature: lower(digest), signed: right });
   single.push({ mistake: BASE64, signature: digest.toString('base64'), signed: right });
   const order = Object.keys(MISTAKE_FIXES);
@@ -350,13 +388,12 @@ export function likelySignatures(fields: SignedFields, keys: VerifyKeys): Mistak
   const seen = new Set([upper(digest)]);
   // PHP's md5() and hash() write lower case.
   const isPlainHash = ({ mistake }: MistakenSignature) => mistake.name === 'md5';
-  const likely = pairs.filter(isPlainHash);
-  const rest = pairs.filter((one) => !isPlainHash(one));
-  return [...[...single, ...likely].sort(byLikelihood), ...rest.sort(byLikelihood)].filter(
-    ({ signature }) => {
-      const isNew = !seen.has(signature);
-      seen.add(signature);
-      return isNew;
-    },
-  );
+  const likely = pairs.filter(isPlainHash).slice(-1);
+  const rest = pairs.filter((one) => !likely.includes(one));
+  const sorted = [[...single, ...likely], late, rest].flatMap((some) => some.sort(byLikelihood));
+  return sorted.filter(({ signature }) => {
+    const isNew = !seen.has(signature);
+    seen.add(signature);
+    return isNew;
+  });
 }

@@ -1,4 +1,5 @@
 import { randomBytes, randomInt } from 'node:crypto';
+import { isAmount } from '../../contract/amount.ts';
 import type { IpnRequest } from '../../domain/ipn.ts';
 import type { DiagnosisTools, IpnVariant } from '../dialect.ts';
 import { encodedForm, formOf } from '../encoding.ts';
@@ -69,10 +70,23 @@ const aboutUnknownOrder: DiagnosisTools['aboutUnknownOrder'] = (body, secretKey)
 
 const variants: DiagnosisTools['variants'] = (body, keys) => {
   const fields = requiredFields(body);
+  const isForm = !isJson(body);
+  const written = (additions: readonly Addition[]) => ({
+    request: withAdditions(additions, fields, sign(fields.amount, fields.identifier, keys.secretKey)),
+    control: withAdditions(additions, fields, randomSignature()),
+  });
   return {
     signatures: likelySignatures(fields, keys).map((one) => ofSignature(one, fields)),
     shapes: [...shapesOf(fields)],
-    lookups: [...lookupsOf(fields, keys.secretKey), ...readingsOf(fields)],
+    readings: [
+      ...lookupsOf(fields, keys.secretKey),
+      ...(isForm ? [...amountsOf(fields, keys.secretKey), ...readingsOf(fields)] : []),
+    ],
+    additions: (isForm ? ADDITIONS : []).map((one) => {
+      const { name, cause, fix, isInQuery } = one;
+      return { name, mistake: isInQuery ? name : null, cause, fix, ...written([one]) };
+    }),
+    together: (some) => written(ADDITIONS.filter(({ name }) => some.some((one) => one.name === name))),
   };
 };
 
@@ -90,7 +104,13 @@ function ofSignature({ mistake, signature, signed }: MistakenSignature, fields: 
   if (signed !== right) cause = `Your code signs “${shown}”. It must sign “${right}”.`;
   if (name === 'amount-reformatted')
     cause = `Your code signs ${signed.slice(0, -identifier.length)}. The IPN says ${amount}.`;
-  return { name, cause, fix: MISTAKE_FIXES[name], request: changed(body, { signature }) };
+  return {
+    name,
+    mistake: name,
+    cause,
+    fix: MISTAKE_FIXES[name],
+    request: changed(body, { signature }),
+  };
 }
 
 const READ_FORM = 'Read the body as a form, as the gateway sends it: application/x-www-form-urlencoded.';
@@ -101,6 +121,8 @@ interface Shape {
   name: string;
   /** What the handler reads. */
   reads: string;
+  /** Default: to read a form. */
+  fix?: string;
   write: (body: string) => IpnRequest;
 }
 
@@ -134,11 +156,6 @@ const SHAPES: readonly Shape[] = [
     },
   },
   {
-    name: 'query',
-    reads: 'the fields from the query',
-    write: (body) => ({ method: 'POST', query: body, contentType: FORM, body: '' }),
-  },
-  {
     name: 'data-as-json-text',
     reads: 'data as JSON text',
     write: (body) => {
@@ -150,7 +167,18 @@ const SHAPES: readonly Shape[] = [
   {
     name: 'get',
     reads: 'GET requests',
+    fix: 'Route POST requests of ipn_url to your handler, and read their body as a form.',
     write: (body) => ({ method: 'GET', query: body, contentType: null, body: '' }),
+  },
+  {
+    name: 'not-decoded',
+    reads: 'the body without decoding it',
+    fix: 'Decode names and values of the body: data%5Bamount%5D is data[amount]. Use a parser of forms.',
+    write: (body) => ({
+      method: 'POST',
+      contentType: FORM,
+      body: [...new URLSearchParams(body)].map((pair) => pair.join('=')).join('&'),
+    }),
   },
 ];
 
@@ -158,6 +186,7 @@ function* shapesOf({ body }: Required): Iterable<IpnVariant> {
   if (isJson(body)) {
     yield {
       name: 'form',
+      mistake: 'form',
       cause: 'Your handler reads forms. The emulator sends JSON.',
       fix: 'Start the emulator without --ipn-format json: real IPNs are forms.',
       request: { method: 'POST', ...encodeIpn(JSON.parse(body), 'form') },
@@ -169,11 +198,12 @@ function* shapesOf({ body }: Required): Iterable<IpnVariant> {
     return;
   }
   const forged = changed(body, { signature: randomSignature() }).body;
-  for (const { name, reads, write } of SHAPES) {
+  for (const { name, reads, fix = READ_FORM, write } of SHAPES) {
     yield {
       name,
-      cause: `Your handler reads ${reads}. The IPN is a URL-encoded form.`,
-      fix: READ_FORM,
+      mistake: name,
+      cause: `Your handler reads ${reads}. The IPN is a URL-encoded form, sent with POST.`,
+      fix,
       request: write(body),
       control: write(forged),
     };
@@ -196,6 +226,7 @@ function* lookupsOf({ amount, identifier: own, body }: Required, secretKey: stri
     known.add(identifier);
     yield {
       name,
+      mistake: null,
       cause: `Your shop finds the order as “${identifier}”. The IPN says “${own}”.`,
       fix: 'Store the identifier exactly as you send it to initiate, and look the order up by it.',
       request: about(identifier),
@@ -204,27 +235,46 @@ function* lookupsOf({ amount, identifier: own, body }: Required, secretKey: stri
   }
 }
 
+/** The amount as a shop may have stored it, for code that compares texts. */
+function* amountsOf({ amount, identifier, body }: Required, secretKey: string): Iterable<IpnVariant> {
+  if (!isAmount(amount)) return;
+  const other = [String(Number(amount)), Number(amount).toFixed(2)].find((one) => one !== amount);
+  if (other === undefined) return;
+  const request = (signature: string) => changed(body, { 'data[amount]': other, signature });
+  yield {
+    name: 'amount-as-text',
+    mistake: null,
+    cause: `Your handler compares the amount with the text “${other}”. The IPN says ${amount}.`,
+    fix: 'Compare amounts as decimal numbers, not as text: the gateway sends the amount as you wrote it to initiate.',
+    request: request(sign(other, identifier, secretKey)),
+    control: request(randomSignature()),
+  };
+}
+
 /** A field that the handler reads or compares in another way, after a right signature. */
 interface Reading {
   name: string;
   cause: string;
   fix: string;
-  change: (form: URLSearchParams, fields: Required) => void;
+  change: (form: URLSearchParams) => void;
 }
 
+/** Code that expects another status. */
+const expects = (status: string): Reading => ({
+  name: `status-${status.toLowerCase()}`,
+  cause: `Your handler expects the status “${status}”. The IPN says “success”.`,
+  fix: 'A payment succeeded if its status is exactly success.',
+  change: (form) => form.set('status', status),
+});
+
 const READINGS: readonly Reading[] = [
-  {
-    name: 'status-completed',
-    cause: 'Your handler expects the status “completed”. The IPN says “success”.',
-    fix: 'A payment succeeded if its status is exactly success.',
-    change: (form) => form.set('status', 'completed'),
-  },
+  expects('completed'),
   {
     name: 'order-by-trx',
     cause:
       'Your shop finds the order by data[payment_trx]. That is the number of the payment at the gateway.',
     fix: 'Look the order up by identifier, which you sent to initiate.',
-    change: (form, { identifier }) => form.set('data[payment_trx]', identifier),
+    change: (form) => form.set('data[payment_trx]', form.get('identifier') ?? ''),
   },
   {
     name: 'currency-as-text',
@@ -237,17 +287,103 @@ const READINGS: readonly Reading[] = [
       form.set('data[currency]', code);
     },
   },
+  expects('SUCCESS'),
+  expects('paid'),
 ];
 
-function* readingsOf(fields: Required): Iterable<IpnVariant> {
-  if (isJson(fields.body)) return;
+function* readingsOf({ body: genuine }: Required): Iterable<IpnVariant> {
   for (const { name, cause, fix, change } of READINGS) {
-    const form = new URLSearchParams(fields.body);
-    change(form, fields);
+    const form = new URLSearchParams(genuine);
+    change(form);
     const body = encodedForm(form);
     const request: IpnRequest = { method: 'POST', contentType: FORM, body };
-    yield { name, cause, fix, request, control: changed(body, { signature: randomSignature() }) };
+    yield {
+      name,
+      mistake: null,
+      cause,
+      fix,
+      request,
+      control: changed(body, { signature: randomSignature() }),
+    };
   }
+}
+
+/**
+ * Something that code may look for in an IPN, and that code without this mistake ignores. All are sent together, and
+ * halved until one is left.
+ */
+interface Addition {
+  name: string;
+  cause: string;
+  fix: string;
+  fields?: (fields: Required, signature: string) => Readonly<Record<string, string>>;
+  headers?: (signature: string) => [name: string, value: string][];
+  isInQuery?: true;
+}
+
+/** The same value under each name. */
+const under = (names: readonly string[], value: string) =>
+  Object.fromEntries(names.map((name) => [name, value]));
+
+/** A field that code reads under another name. */
+function elsewhere(
+  what: 'identifier' | 'currency' | 'status' | 'signature',
+  where: string,
+  names: readonly string[],
+): Addition {
+  const [example] = names;
+  return {
+    name: `${what}-elsewhere`,
+    cause: `Your handler does not read the ${what} from ${where}, but from another field, such as ${example}.`,
+    fix: `Read the ${what} from ${where}.`,
+    fields: (fields, signature) => under(names, { ...fields, signature }[what] ?? ''),
+  };
+}
+
+const ADDITIONS: readonly Addition[] = [
+  {
+    name: 'query',
+    cause: 'Your handler reads the fields from the query. The IPN has them in its body.',
+    fix: READ_FORM,
+    isInQuery: true,
+  },
+  {
+    name: 'signature-header',
+    cause: 'Your handler reads the signature from a header. The IPN has it in the field signature.',
+    fix: 'Read the signature from the field signature of the body.',
+    headers: (signature) =>
+      ['Signature', 'X-Signature', 'X-Webhook-Signature', 'X-IPN-Signature', 'X-Hub-Signature-256'].map(
+        (name) => [name, signature],
+      ),
+  },
+  {
+    name: 'charge-in-total',
+    cause: 'Your handler adds data[charge] to the amount, or subtracts it.',
+    fix: 'Use data[amount] alone: it is the total of the order. The charge is between the gateway and the merchant.',
+    fields: () => ({ 'data[charge]': '0.00' }),
+  },
+  {
+    name: 'too-old',
+    cause: 'Your handler finds data[payment_timestamp] too old.',
+    fix: 'It is the time of initiation, in UTC. Read it as UTC, or better, do not reject an IPN for its age: the signature proves it.',
+    fields: () => ({ 'data[payment_timestamp]': '2099-12-31 23:59:59' }),
+  },
+  elsewhere('identifier', 'identifier', [
+    ...['order_id', 'orderId', 'order', 'id', 'reference', 'invoice', 'invoice_id', 'custom'],
+    ...['data[identifier]', 'data[order_id]', 'data[reference]'],
+  ]),
+  elsewhere('currency', 'data[currency][code]', ['currency', 'currency_code', 'data[currency_code]']),
+  elsewhere('status', 'status', ['payment_status', 'state', 'data[status]', 'data[payment_status]']),
+  elsewhere('signature', 'signature', ['sign', 'sig', 'hash', 'hmac', 'checksum', 'data[signature]']),
+];
+
+function withAdditions(additions: readonly Addition[], required: Required, signature: string): IpnRequest {
+  const fields = additions.map((one) => one.fields?.(required, signature));
+  const { body } = changed(required.body, Object.assign({ signature }, ...fields));
+  const headers = additions.flatMap((one) => one.headers?.(signature) ?? []);
+  const isInQuery = additions.some((one) => one.isInQuery);
+  const { body: query } = changed(required.body, { signature });
+  return { method: 'POST', contentType: FORM, body, headers, ...(isInQuery && { query }) };
 }
 
 export const diagnosis: DiagnosisTools = {
