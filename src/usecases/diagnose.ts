@@ -124,13 +124,13 @@ export async function diagnose(
       const answer = await ask(variant.name, variant.request, KEPT_BACK);
       if (!answer.isAccepted) continue;
       if (isPaid)
-        return { variant, proof: 'Proof: after a copy that was sent that way, the order was paid.' };
+        return { variant, proof: 'Proof: after a copy that fits this mistake, the order was paid.' };
       if (variant.control && (await ask(`${variant.name}-control`, variant.control)).isAccepted) continue;
       const again = await ask(variant.name, variant.request);
       if (again.isAccepted)
-        return { variant, proof: 'Proof: your receiver accepted a copy that was sent that way, twice.' };
+        return { variant, proof: 'Proof: your receiver accepted a copy that fits this mistake, twice.' };
       if (isSame(again, first)) continue;
-      const proof = `Proof: your receiver accepted an IPN that was sent that way, and answered ${again.words} to a copy of it.`;
+      const proof = `Proof: your receiver accepted a copy that fits this mistake, and answered ${again.words} to the same again.`;
       return { variant, proof };
     }
     return undefined;
@@ -226,7 +226,7 @@ export async function diagnose(
     if (unsigned.isAccepted) return { ...NOT_CHECKED, accepted: unsigned.name };
     if (!isSame(unsigned, first)) return afterSignature(first, first, unsigned);
     return {
-      summary: `Your receiver accepted none of ${answers.length} variants of the IPN, and answered the genuine one ${first.words}. What is left: how it looks up the order, how it compares amount, currency and status, a firewall, a login, or a secret key that the emulator does not know.`,
+      summary: `None of ${answers.length} variants of the IPN was accepted. It may be a secret key or a text that they do not cover, an exception that your code catches, a check of the time, how your code looks up the order, or how it compares amount, currency and status.`,
     };
   }
 
@@ -252,7 +252,7 @@ export async function diagnose(
     const language = languageOf(answered());
     const isSignature = mistake !== null && dialect.isSignatureMistake(mistake);
     const code = isSignature ? dialect.signatureCode(body) : undefined;
-    const line = code && language ? ` In ${language}: ${code[language]}` : '';
+    const line = code && language ? ` In ${language}: \`${code[language]}\`.` : '';
     return {
       summary: `${cause} ${proof}`,
       cause,

@@ -113,7 +113,9 @@ export function verdictOnDelivery(delivery: Delivery, parts: VerdictParts): Full
   const resent = { ...verdict, fix: `${fix} ${THEN_RESEND}` };
   // Known servers send no other status.
   if (delivery.status !== 'success') return resent;
-  return { ...resent, cause: `${cause.replace(/[^.!?]$/, '$&.')} ${SENT_ONCE}` };
+  const isCopyAccepted = (delivery.diagnosis?.accepted ?? 'genuine') !== 'genuine';
+  const outcome = isCopyAccepted ? COPY_ACCEPTED : SENT_ONCE;
+  return { ...resent, cause: `${cause.replace(/[^.!?]$/, '$&.')} ${outcome}` };
 }
 
 /**
@@ -139,7 +141,8 @@ function withKnownCause(
   }
   if (diagnosis && asked?.status === last.responseStatus && !isSilent) {
     const { unexplained: _, ...known } = verdict;
-    const fix = diagnosis.accepted === null && verdict.unexplained ? SHOW_THE_CHECK : verdict.fix;
+    const isUnknown = diagnosis.accepted === null && verdict.unexplained === true;
+    const fix = isUnknown && !showsSignature(last, parts.dialect) ? SHOW_THE_CHECK : verdict.fix;
     return { ...known, cause: `${verdict.cause} ${diagnosis.summary}`, fix };
   }
   if (!isSilent) return verdict;
@@ -153,7 +156,7 @@ function withKnownCause(
 }
 
 const SHOW_THE_CHECK =
-  'The IPN is genuine. Log which check of your handler rejects it. If it is the signature, let the handler answer with the one that it computed while you test: the verdict then says what was signed.';
+  'The IPN is genuine. Log which check of your handler rejects it, and every exception that it catches. If it is the signature: while you test, answer with the signature that your code computed. The verdict then says what was signed.';
 
 /** @param last the last attempt, which may have had no response */
 function since(cause: string, last: Attempt): string {
@@ -165,6 +168,8 @@ function since(cause: string, last: Attempt): string {
 /** What it means that an IPN was not accepted (observed: ipn-not-retried). */
 const SENT_ONCE =
   'Not accepted. Known servers send each IPN once: unless your code had already stored the payment, this order stays unpaid.';
+const COPY_ACCEPTED =
+  'Known servers send each IPN once, so the order of a real customer would stay unpaid. Here, the accepted copy may have paid it.';
 
 const THEN_RESEND = 'Then resend the IPN, with ipn resend or in the dashboard.';
 
@@ -525,10 +530,21 @@ const REJECTED =
   'The IPN is genuine. Check the secret key in your code, how it computes the signature, and how it looks up the order.';
 
 /** What to check if a receiver rejects a genuine IPN and does not show why. */
-function rejected({ requestBody }: KnownAttempt, dialect: VerdictDialect): string {
+function rejected(attempt: KnownAttempt, dialect: VerdictDialect): string {
+  const { requestBody } = attempt;
+  if (showsSignature(attempt, dialect)) return SIGNATURE_SHOWN;
   const { amount } = dialect.verify(requestBody, { secretKey: '' });
   if (!amount || !/\.\d*0$/.test(amount)) return REJECTED;
   return `${REJECTED} If ${amount.slice(0, -1)}1 passes and ${amount} does not, your code drops the 0.`;
+}
+
+const SIGNATURE_SHOWN =
+  'The response shows the right signature. If your code computed it, the cause is its comparison or a check after that: log each check, and every exception that your code catches.';
+
+/** Whether the response shows the signature of the IPN. */
+function showsSignature({ requestBody, responseBody }: KnownAttempt, dialect: VerdictDialect): boolean {
+  const { signature } = dialect.verify(requestBody, { secretKey: '' });
+  return signature !== null && readPart(responseBody).includes(signature);
 }
 
 const anotherKey = (signature: string) =>

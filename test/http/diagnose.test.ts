@@ -421,7 +421,7 @@ describe('a diagnosis', () => {
       return answer;
     });
     expect(diagnosis).toMatchObject({ mistake: 'amount-reformatted' });
-    expect(diagnosis.summary).toContain('answered 409 “already paid” to a copy of it');
+    expect(diagnosis.summary).toContain('answered 409 “already paid” to the same again');
   });
 
   it.each(['ERROR', 'failed', 'Forbidden', '0'])('is rejected by the word %s with 200', async (word) => {
@@ -493,7 +493,7 @@ describe('a diagnosis', () => {
     expect(diagnosis).toMatchObject({ cause: null, mistake: null, accepted: null });
     const [ipn] = (await ask<{ data: object[] }>(sim, 'GET', '/ipns?payment=order-1')).body.data;
     expect(ipn).toMatchObject({
-      verdict: { cause: expect.stringContaining('accepted none of 58 variants') },
+      verdict: { cause: expect.stringContaining('None of 58 variants of the IPN was accepted') },
     });
     expect(ipn).not.toHaveProperty('unexplained');
   });

@@ -31,7 +31,8 @@ export const MISTAKE_FIXES = {
   'hmac-arguments-swapped': USE_HMAC,
   'public-key': USE_OWN_KEY,
   'key-with-whitespace': 'Trim the secret key where you read it.',
-  'empty-key': 'Read the secret key where your code checks the IPN: it is empty there.',
+  'empty-key':
+    'The secret key is empty where your code checks the IPN: it is not set there, or your code decodes it to nothing. It is text, used as it is.',
   'example-key': USE_OWN_KEY,
   'prefixed-key': 'Use the secret key alone, without anything before it.',
   'other-merchant-key': USE_OWN_KEY,
@@ -126,7 +127,7 @@ export function* textsOf(fields: SignedFields): Iterable<Candidate<string>> {
   }
   const listed = [right, identifier].map((value) => `['${value}']`).join('');
   const asLists = 'amount and identifier were signed as lists, with brackets and quotation marks';
-  yield [listed, { name: 'list-values', words: asLists, sent: 'late' }];
+  yield [listed, { name: 'list-values', words: asLists }];
   const also = (name: SignatureMistake, what: string, texts: readonly string[]) =>
     texts.map((text, index): Candidate<string> => {
       const words = `${what} was also signed: sign only amount and identifier`;
@@ -205,11 +206,12 @@ function renderings(amount: string): { likely: string[] } & Record<'late' | 'rar
   // Python writes 100 as 100.0.
   const ofPython = trimmed === cut ? fixed(1) : trimmed;
   const withComma = fixed(2).replace('.', ',');
-  const likely = [trimmed, fixed(2), cut, ofPython, fixed(8), cents, grouped(fixed(2))];
+  const likely = [trimmed, fixed(2), ofPython, fixed(8), cents, grouped(fixed(2))];
   const all = ([0, 1, 2, 3, 4, 5, 6, 7, 8] as const).map(fixed);
   const rare = new Set([...all, ...all.map(grouped), ...all.map((text) => text.replace('.', ','))]);
-  for (const text of [...likely, withComma]) rare.delete(text);
-  return { likely, late: new Set([withComma]), rare };
+  const late = new Set([cut, withComma].filter((text) => !likely.includes(text)));
+  for (const text of [...likely, ...late]) rare.delete(text);
+  return { likely, late, rare };
 }
 
 export const hmac = (algorithm: string, key: string | Buffer, text: string) =>
@@ -299,8 +301,8 @@ export function* keysOf(keys: VerifyKeys): Iterable<Candidate<string>> {
   for (const [what, mark] of AROUND) {
     const words = `it was signed with ${what} before or after the secret key: remove it`;
     for (const [index, key] of [trimmed + mark, mark + trimmed + mark, mark + trimmed].entries()) {
-      const isLikely = (mark === '\n' && index === 0) || (mark === '"' && index === 1);
-      const sent = mark === '\r' && index === 0 ? 'late' : never(!isLikely);
+      const isLikely = (['\n', '\r'].includes(mark) && index === 0) || (mark === '"' && index === 1);
+      const sent = never(!isLikely);
       if (key !== secretKey) yield [key, { name, words, sent }];
     }
   }
@@ -351,11 +353,11 @@ export interface MistakenSignature {
 
 export const LOWER_CASE = {
   name: 'lower-case',
-  words: 'the signature is correct but in lower case: it must be upper-case hexadecimal',
+  words: 'it is correct but in lower case: it must be upper-case hexadecimal',
 } as const satisfies Mistake;
 export const BASE64 = {
   name: 'base64',
-  words: 'the signature is base64: it must be upper-case hexadecimal',
+  words: 'it is base64: it must be upper-case hexadecimal',
 } as const satisfies Mistake;
 
 /** The signatures that code with one likely mistake computes, the likeliest first; then likely pairs of mistakes. */

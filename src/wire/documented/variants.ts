@@ -100,7 +100,7 @@ function ofSignature({ mistake, signature, signed }: MistakenSignature, fields: 
   const right = amount + identifier;
   const { name, words } = mistake;
   const shown = signed.length > MAX_SHOWN ? `${signed.slice(0, MAX_SHOWN)}…` : signed;
-  let cause = `Your code computes another signature: ${words}.`;
+  let cause = `Your code computes a different signature: ${words}.`;
   if (signed !== right) cause = `Your code signs “${shown}”. It must sign “${right}”.`;
   if (name === 'amount-reformatted')
     cause = `Your code signs ${signed.slice(0, -identifier.length)}. The IPN says ${amount}.`;
@@ -173,7 +173,7 @@ const SHAPES: readonly Shape[] = [
   {
     name: 'not-decoded',
     reads: 'the body without decoding it',
-    fix: 'Decode names and values of the body: data%5Bamount%5D is data[amount]. Use a parser of forms.',
+    fix: 'Decode names and values of the body: data%5Bamount%5D is data[amount]. Use a form parser.',
     write: (body) => ({
       method: 'POST',
       contentType: FORM,
@@ -202,7 +202,7 @@ function* shapesOf({ body }: Required): Iterable<IpnVariant> {
     yield {
       name,
       mistake: name,
-      cause: `Your handler reads ${reads}. The IPN is a URL-encoded form, sent with POST.`,
+      cause: `Your handler reads ${reads}. The IPN is a URL-encoded form${name === 'get' ? ', sent with POST' : ''}.`,
       fix,
       request: write(body),
       control: write(forged),
@@ -245,7 +245,7 @@ function* amountsOf({ amount, identifier, body }: Required, secretKey: string): 
     name: 'amount-as-text',
     mistake: null,
     cause: `Your handler compares the amount with the text “${other}”. The IPN says ${amount}.`,
-    fix: 'Compare amounts as decimal numbers, not as text: the gateway sends the amount as you wrote it to initiate.',
+    fix: 'Compare amounts as decimal numbers, not as text: the gateway returns the amount exactly as your initiate request wrote it.',
     request: request(sign(other, identifier, secretKey)),
     control: request(randomSignature()),
   };
@@ -273,7 +273,7 @@ const READINGS: readonly Reading[] = [
     name: 'order-by-trx',
     cause:
       'Your shop finds the order by data[payment_trx]. That is the number of the payment at the gateway.',
-    fix: 'Look the order up by identifier, which you sent to initiate.',
+    fix: 'Look the order up by identifier, the value that you chose when you initiated the payment.',
     change: (form) => form.set('data[payment_trx]', form.get('identifier') ?? ''),
   },
   {
