@@ -18,7 +18,6 @@ import { ONCE } from './cases/once.ts';
 import { ORDER } from './cases/order.ts';
 import { BREAKS, ROBUSTNESS } from './cases/robustness.ts';
 import { SENDER } from './cases/sender.ts';
-import { TRANSPORT } from './cases/transport.ts';
 import { Withheld } from './command.ts';
 import { type AuditGateway, secretMask, withoutSecrets } from './gateway.ts';
 import { type Fix, MISTAKES } from './mistakes.ts';
@@ -29,15 +28,7 @@ import { routeOf, Shop } from './shop.ts';
 import { ShopProcess } from './shop-process.ts';
 
 /** Every case, in the order of the report. */
-const CASES: readonly AuditCase[] = [
-  CONTROL,
-  ...SENDER,
-  ...TRANSPORT,
-  ...ORDER,
-  ...ONCE,
-  ...CHECKOUT,
-  ...ROBUSTNESS,
-];
+const CASES: readonly AuditCase[] = [CONTROL, ...SENDER, ...ORDER, ...ONCE, ...CHECKOUT, ...ROBUSTNESS];
 
 /** Every case with its description, in the order of the report. */
 export function auditCases(): AuditCaseInfo[] {

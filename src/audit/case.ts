@@ -234,6 +234,9 @@ export async function judgeStillPayable(target: Target, isSigned = false): Promi
   return fail(`${why} ${CHANGES_ORDERS}`, { because });
 }
 
+/** A flaw that a response shows: in words, or with another mistake than that of the case. */
+export type Flaw = string | { why: string; because: NonNullable<Finding['because']> };
+
 type Forged = Sent | readonly Sent[] | string;
 export type Forge = (target: Target) => Forged | Promise<Forged>;
 
@@ -247,7 +250,7 @@ export type Forge = (target: Target) => Forged | Promise<Forged>;
  */
 export function rejects(
   forge: Forge,
-  findFlaw: (observation: Observation, first: Observation) => string | undefined = () => undefined,
+  findFlaw: (observation: Observation, first: Observation) => Flaw | undefined = () => undefined,
   leavesNoTraces = false,
 ): Run {
   return withOrder(async (target) => {
@@ -262,7 +265,8 @@ export function rejects(
       const { observation, shown } = await send(target, sent);
       first ??= observation;
       const flaw = findFlaw(observation, first);
-      if (flaw !== undefined) return { ...shown, ...fail(flaw) };
+      if (typeof flaw === 'string') return { ...shown, ...fail(flaw) };
+      if (flaw) return { ...shown, ...fail(flaw.why, { because: flaw.because }) };
       const judged = await lookAndJudge(target, (after) => {
         if (after.text !== before.text) changing ??= { sent, shown };
         const judged = rejected(target)(after, shown.observed);

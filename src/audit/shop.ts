@@ -286,10 +286,10 @@ export class Shop {
   async takeOrder(): ReturnType<Orders['take']> {
     for (;;) {
       const order = await this.orders.take();
-      if (order?.text === undefined || this.orders.areLimited) return order;
+      if (order?.text === undefined) return order;
       if ((await this.look(order.payment)).text === order.text) return order;
       order[Symbol.dispose]();
-      if (!this.orders.spoil()) return undefined;
+      if (!this.orders.areLimited && !this.orders.spoil()) return undefined;
     }
   }
 

@@ -239,8 +239,7 @@ export function saysRefused(body: string): boolean {
 /** Patterns in responses that reveal a language. */
 const SIGNS = {
   PHP: /^x-powered-by: .*PHP|PHPSESSID|laravel_session|\.php\b/im,
-  // Apache's keep-alive also has a maximum.
-  Node: /^x-powered-by: .*Express|^keep-alive: timeout=\d+$|\.[cm]?js:\d+:\d+/im,
+  Node: /^x-powered-by: .*Express|\.[cm]?js:\d+:\d+/im,
   Python: /^server: .*(?:Python|Werkzeug|gunicorn|uvicorn|WSGIServer)|Traceback \(most recent call last\)/im,
 } as const;
 

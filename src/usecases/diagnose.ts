@@ -26,7 +26,7 @@ const AUTOMATIC_MS = 3_000;
 /** Requests that are kept for the end: a proof, a random signature and the genuine IPN. */
 const KEPT_BACK = 3;
 /** Requests that are kept for readings. */
-const LIKELY_READINGS = 6;
+const LIKELY_READINGS = 7;
 /** Real time that each of those kept back may need. */
 const SHORT_MS = 100;
 
@@ -123,14 +123,13 @@ export async function diagnose(
       if (answers.length >= MAX_REQUESTS - KEPT_BACK) return undefined;
       const answer = await ask(variant.name, variant.request, KEPT_BACK);
       if (!answer.isAccepted) continue;
-      if (isPaid)
-        return { variant, proof: 'Proof: after a copy that fits this mistake, the order was paid.' };
+      if (isPaid) return { variant, proof: 'Proof: a copy changed to fit this mistake paid the order.' };
       if (variant.control && (await ask(`${variant.name}-control`, variant.control)).isAccepted) continue;
       const again = await ask(variant.name, variant.request);
       if (again.isAccepted)
-        return { variant, proof: 'Proof: your receiver accepted a copy that fits this mistake, twice.' };
+        return { variant, proof: 'Proof: your receiver twice accepted a copy changed to fit this mistake.' };
       if (isSame(again, first)) continue;
-      const proof = `Proof: your receiver accepted a copy that fits this mistake, and answered ${again.words} to the same again.`;
+      const proof = `Proof: your receiver accepted a copy changed to fit this mistake, and answered ${again.words} to the same again.`;
       return { variant, proof };
     }
     return undefined;
@@ -226,7 +225,7 @@ export async function diagnose(
     if (unsigned.isAccepted) return { ...NOT_CHECKED, accepted: unsigned.name };
     if (!isSame(unsigned, first)) return afterSignature(first, first, unsigned);
     return {
-      summary: `None of ${answers.length} variants of the IPN was accepted. It may be a secret key or a text that they do not cover, an exception that your code catches, a check of the time, how your code looks up the order, or how it compares amount, currency and status.`,
+      summary: `None of ${answers.length} variants of the IPN was accepted. The cause may be a key or a signed text that no variant has, an exception that your code catches, a timestamp check, the look-up of the order, or the comparison of amount, currency and status.`,
     };
   }
 

@@ -141,8 +141,9 @@ function withKnownCause(
   }
   if (diagnosis && asked?.status === last.responseStatus && !isSilent) {
     const { unexplained: _, ...known } = verdict;
+    if (showsSignature(last, parts.dialect)) return known;
     const isUnknown = diagnosis.accepted === null && verdict.unexplained === true;
-    const fix = isUnknown && !showsSignature(last, parts.dialect) ? SHOW_THE_CHECK : verdict.fix;
+    const fix = isUnknown ? SHOW_THE_CHECK : verdict.fix;
     return { ...known, cause: `${verdict.cause} ${diagnosis.summary}`, fix };
   }
   if (!isSilent) return verdict;
@@ -156,7 +157,7 @@ function withKnownCause(
 }
 
 const SHOW_THE_CHECK =
-  'The IPN is genuine. Log which check of your handler rejects it, and every exception that it catches. If it is the signature: while you test, answer with the signature that your code computed. The verdict then says what was signed.';
+  'The IPN is genuine. Log which check of your handler rejects it, and every exception that it catches. If it is the signature: while you test, put the signature that your code computed into the body of its answer. The verdict on the IPN then says what was signed.';
 
 /** @param last the last attempt, which may have had no response */
 function since(cause: string, last: Attempt): string {
@@ -167,9 +168,9 @@ function since(cause: string, last: Attempt): string {
 
 /** What it means that an IPN was not accepted (observed: ipn-not-retried). */
 const SENT_ONCE =
-  'Not accepted. Known servers send each IPN once: unless your code had already stored the payment, this order stays unpaid.';
+  'Not accepted. Gateways of this kind send each IPN once: unless your code had already stored the payment, this order stays unpaid.';
 const COPY_ACCEPTED =
-  'Known servers send each IPN once, so the order of a real customer would stay unpaid. Here, the accepted copy may have paid it.';
+  'Gateways of this kind send each IPN once, so the order of a real customer would stay unpaid. Here, the accepted copy may have marked it as paid.';
 
 const THEN_RESEND = 'Then resend the IPN, with ipn resend or in the dashboard.';
 

@@ -159,7 +159,7 @@ describe('pay', () => {
     const pay = ['pay', '--approve', '--require-delivery'];
     const { code, body, stderr } = await runJson<Settled>(pay, { cwd });
     const cause =
-      'Your receiver answered 200, but its body rejects the IPN: “no such order”. Not accepted. Known servers send each IPN once: unless your code had already stored the payment, this order stays unpaid.';
+      'Your receiver answered 200, but its body rejects the IPN: “no such order”. Not accepted. Gateways of this kind send each IPN once: unless your code had already stored the payment, this order stays unpaid.';
     expect(body.verdict).toEqual({ tone: 'bad', cause, fix: expect.stringMatching(/^The IPN is genuine/) });
     expect([code, stderr]).toEqual([1, expect.stringContaining(`1 of 1 IPNs not delivered: ${cause}`)]);
     const payment = await runJson<Payment>(['payments', 'show', 'order-1'], { cwd });
@@ -192,7 +192,9 @@ describe('pay', () => {
       const { code, stdout, stderr } = await run(['pay', '--approve', ...more], { cwd });
       expect([more, code]).toEqual([more, expected]);
       expect(stdout).toMatch(/^Status +succeeded$/m);
-      expect(stdout).toMatch(/^Verdict .*answered 500.* Known servers send each IPN once: .* unpaid\.$/m);
+      expect(stdout).toMatch(
+        /^Verdict .*answered 500.* Gateways of this kind send each IPN once: .* unpaid\.$/m,
+      );
       expect(stdout).toMatch(/^Fix .*Then resend the IPN, with ipn resend or in the dashboard\.$/m);
       expect(stderr.split('\n').filter((line) => line === notice)).toHaveLength(expected === 0 ? 1 : 0);
     }

@@ -20,7 +20,7 @@ test('the commands on the audit page work', async () => {
   const type = (place: string, ...more: string[]) =>
     typed(fence(place, 'sh').replaceAll('http://localhost:3000', shop.url), { ...options, more });
   const audited = await type('audit.md: Is your IPN handler safe?', '--only', 'A');
-  expect([audited.code, audited.stdout]).toEqual([0, expect.stringContaining('26 cases: 26 pass')]);
+  expect([audited.code, audited.stdout]).toEqual([0, expect.stringContaining('50 cases: 50 pass')]);
   const first = await type('README.md: Is your IPN handler safe?', '--only', 'control');
   expect([first.code, first.stdout]).toEqual([0, expect.stringContaining('1 case: 1 pass')]);
   await shop.place();

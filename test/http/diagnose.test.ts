@@ -114,7 +114,7 @@ const MISTAKEN: [mistake: string, cause: string, compute: Compute, amount?: stri
     'Your code signs “order-149.90”. It must sign “49.90order-1”.',
     ({ amount, identifier }) => hmac(identifier + amount),
   ],
-  ['hmac-arguments-swapped', 'text and key are swapped', (f) => hmac(KEY, f.amount + f.identifier)],
+  ['hmac-arguments-swapped', 'Text and key are swapped', (f) => hmac(KEY, f.amount + f.identifier)],
   ['separator', 'It must sign “49.90order-1”.', (f) => hmac(`${f.amount}|${f.identifier}`)],
   ['separator', 'It must sign “49.90order-1”.', (f) => hmac(`${f.amount}-${f.identifier}`)],
   ['lower-case', 'lower case', (f) => hmac(f.amount + f.identifier).toLowerCase()],
@@ -185,7 +185,7 @@ describe('a diagnosis', () => {
       return formOf(body).status === 'SUCCESS' ? ACCEPTED : { status: 422 };
     };
     const { diagnosis } = await diagnosed(handler);
-    expect(diagnosis).toMatchObject({ mistake: 'not-the-signature', accepted: 'status-success' });
+    expect(diagnosis).toMatchObject({ mistake: 'not-the-signature', accepted: 'status-SUCCESS' });
   });
 
   it('tries only other forms of the request if the answer is about them', async () => {

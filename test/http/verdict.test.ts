@@ -14,7 +14,7 @@ const signatureOf = (text: string, encoding: 'hex' | 'base64' = 'hex') =>
 
 /** What a verdict adds if a genuine IPN was not accepted and will not be sent again. */
 const SENT_ONCE =
-  'Not accepted. Known servers send each IPN once: unless your code had already stored the payment, this order stays unpaid.';
+  'Not accepted. Gateways of this kind send each IPN once: unless your code had already stored the payment, this order stays unpaid.';
 const THEN_RESEND = 'Then resend the IPN, with ipn resend or in the dashboard.';
 
 type Script = Answer[] | ((request: Received, number: number) => Answer);

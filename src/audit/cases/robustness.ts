@@ -7,12 +7,12 @@ import {
   accepts,
   evidence,
   type Finding,
+  type Flaw,
   fail,
   family,
   type Judgement,
   judgeAccepted,
   PAYS_BY_ANY_STATUS,
-  PAYS_ORDERS,
   type Run,
   rejects,
   send,
@@ -20,7 +20,6 @@ import {
   withOrder,
 } from '../case.ts';
 import { decoded, FORM, type Observation, type ProbeRequest } from '../client.ts';
-import { withQuery } from '../ipn.ts';
 import type { Shop } from '../shop.ts';
 import { answerProblem, isBroken } from './control.ts';
 
@@ -28,6 +27,8 @@ import { answerProblem, isBroken } from './control.ts';
  * Untrusted text, malformed requests, and what responses reveal.
  */
 
+/** The cost of a handler that unusual input breaks. */
+export const BREAKS = 'Unusual input breaks the handler, and a payment is lost.';
 const INJECTED = 'Untrusted text reaches the database or a page as code.';
 
 /** The response to this identifier is the baseline for all others. */
@@ -35,20 +36,32 @@ const UNKNOWN = 'no-such-order';
 
 const MARKUP = ['<script>alert(1)</script>', '<img src=x onerror=alert(1)>'];
 
+/** Errors of databases, as their drivers word them. */
+const DATABASE_ERROR =
+  /SQLSTATE|\bSQL(?:ite)?\b.{0,40}(?:error|syntax|exception)|(?:syntax error|unterminated|unrecognized token).{0,80}(?:near|quoted|at or)|sqlite3?\.|psycopg|mysqli?|\bORA-\d{5}/i;
+
 /** A response that takes this much longer shows that an injected sleep ran. */
 const DELAY_MS = 4_000;
 
 const isCrash = ({ status }: Observation) => status !== null && status >= 500;
 
-/** A sign that the shop read the text as code. Its response to a plain unknown identifier has no such sign. */
-function flaw(observation: Observation, plain: Observation): string | undefined {
+/**
+ * A sign that the shop read the text as code, which its response to a plain unknown identifier does not have. An error
+ * alone shows only that the handler breaks: a path or a length may cause it, too.
+ */
+function flaw(observation: Observation, plain: Observation): Flaw | undefined {
   const { status, body, headers, durationMs } = observation;
-  if (status === null && plain.status !== null) return `Your handler sent no response. ${INJECTED}`;
+  const [error] = DATABASE_ERROR.exec(body) ?? [];
+  if (error !== undefined && !DATABASE_ERROR.test(plain.body))
+    return `The response shows an error of the database (${error}). ${INJECTED}`;
+  const because = { mistake: 'handler-breaks', harm: BREAKS } as const;
+  if (status === null && plain.status !== null)
+    return { why: `Your handler sent no response. ${BREAKS}`, because };
   if (isCrash(observation) && !isCrash(plain))
-    return `Your handler crashed and answered ${status}. ${INJECTED}`;
+    return { why: `Your handler crashed and answered ${status}. ${BREAKS}`, because };
   const fault = errorPage(body);
   if (fault !== undefined && errorPage(plain.body) === undefined)
-    return `The response shows an error from your code: ${fault}. ${INJECTED}`;
+    return { why: `The response shows an error from your code: ${fault}. ${BREAKS}`, because };
   if (durationMs > plain.durationMs + DELAY_MS)
     return `The response took ${Math.round(durationMs)} ms, compared with ${Math.round(plain.durationMs)} ms for a plain identifier. ${INJECTED}`;
   const type = headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1] ?? '';
@@ -71,7 +84,21 @@ const hostile = (...identifiers: readonly string[]): Run =>
     flaw,
   );
 
+/** One quotation mark breaks a query that the identifier is part of, and two do not. */
+const quotes: Run = async (shop) => {
+  const finding = await hostile("x'")(shop);
+  if (finding.because?.mistake !== 'handler-breaks') return finding;
+  const doubled = await hostile("x''")(shop);
+  if (doubled.verdict !== 'pass') return finding;
+  const { because: _, ...rest } = finding;
+  return { ...rest, why: `Your handler fails at one quotation mark, and not at two. ${INJECTED}` };
+};
+
 const INJECTION = family({ class: 'K', group: 'robustness', harm: INJECTED, mistake: 'input-not-escaped' })({
+  'identifier-quote': {
+    about: 'A validly signed IPN whose identifier contains a quotation mark.',
+    run: quotes,
+  },
   'identifier-sql': {
     about: 'A validly signed IPN whose identifier contains SQL.',
     run: hostile("' OR '1'='1", "x' OR 1=1 -- ", '" OR ""="'),
@@ -98,13 +125,10 @@ const INJECTION = family({ class: 'K', group: 'robustness', harm: INJECTED, mist
   },
 });
 
-/** The cost of a handler that unusual input breaks. */
-export const BREAKS = 'Unusual input breaks the handler, and a payment is lost.';
 const INCOMPLETE = {
   mistake: 'fields-not-required',
   harm: 'An incomplete IPN marks an order as paid, or breaks the handler.',
 } as const;
-const UNSIGNED = { mistake: 'signature-not-checked', harm: PAYS_ORDERS } as const;
 const MEBIBYTE = 2 ** 20;
 /** Known servers redirect the customer after the response; others give up earlier and send a copy. */
 const SLOW_MS = 5_000;
@@ -193,19 +217,6 @@ const ROBUST = family({ class: 'robustness', group: 'robustness', harm: BREAKS, 
     about: 'The IPN in small, slow parts.',
     run: survives(() => ({ manner: 'slow' })),
     alone: true,
-  },
-  get: {
-    about: 'An incorrectly signed IPN in the query string of a GET request.',
-    run: rejects(({ payment, ipn, shop }) => ({
-      url: withQuery(shop.addressOf(payment), ...ipn.badlySigned().pairs),
-      method: 'GET',
-    })),
-    ...UNSIGNED,
-  },
-  put: {
-    about: 'An incorrectly signed IPN as a PUT request.',
-    run: rejects(({ ipn, post }) => ({ ...post(ipn.badlySigned()), method: 'PUT' })),
-    ...UNSIGNED,
   },
   'still-alive': {
     about: 'A new order and its correct IPN after all other cases.',

@@ -8,14 +8,195 @@ import {
   rejects,
   type Target,
 } from '../case.ts';
-import type { ProbeRequest } from '../client.ts';
-import { type Ipn, type Pair, withQuery } from '../ipn.ts';
+import { FORM, type ProbeRequest } from '../client.ts';
+import { type Ipn, type Pair, WRONG_SIGNATURE, withQuery } from '../ipn.ts';
 import type { MistakeName } from '../mistakes.ts';
+
+/*
+ * Who sent an IPN. Authentication must hold on every way into a handler, so each transport is tried with each signature
+ * that does not authenticate. Everything else that may stand for a valid signature is tried with a form, as real IPNs are.
+ */
 
 /** Forgeries must neither pay the order nor change it. */
 const forged = (forge: Forge) => rejects(forge, undefined, true);
 
 const OTHER_KEY = 'not-the-secret-key';
+
+/** A signature that does not authenticate an IPN. */
+interface WrongSignature {
+  about: string;
+  /** The values to try: texts, other JSON values, or undefined for none. */
+  values: (ipn: Ipn, secretKey: string) => readonly unknown[];
+  class: 'A' | 'B' | 'J';
+  /** What a handler of forms lacks that accepts it. Default: the check of the signature. */
+  mistake?: MistakeName;
+}
+
+const SIGNATURES: Readonly<Record<string, WrongSignature>> = {
+  missing: { about: 'without a signature', values: () => [undefined], class: 'A' },
+  garbage: {
+    about: 'with 64 arbitrary digits as its signature',
+    values: () => [WRONG_SIGNATURE],
+    class: 'A',
+  },
+  'other-secret': {
+    about: 'signed with a different key',
+    values: (ipn) => [ipn.signedWith(OTHER_KEY).get('signature')],
+    class: 'A',
+  },
+  'lower-case': {
+    about: 'with a wrong signature in lower case',
+    values: (ipn) => [ipn.signedWith(OTHER_KEY).get('signature').toLowerCase()],
+    class: 'A',
+  },
+  beginning: {
+    about: 'with only the first digits of its signature, which an attacker can find by trial and error',
+    values: (ipn, secretKey) => {
+      const genuine = ipn.signedWith(secretKey).get('signature');
+      const begin = genuine.slice(0, 8);
+      return [begin, begin.padEnd(genuine.length, genuine.endsWith('0') ? '1' : '0')];
+    },
+    class: 'A',
+  },
+  empty: {
+    about: 'with an empty signature',
+    values: () => [''],
+    class: 'B',
+    mistake: 'fields-not-required',
+  },
+  null: { about: 'with the signature null', values: () => [null], class: 'B' },
+  true: { about: 'with the signature true', values: () => [true], class: 'J' },
+  zero: { about: 'with the signature 0', values: () => [0], class: 'J' },
+  list: {
+    about: 'with an empty list as its signature',
+    values: () => [[]],
+    class: 'J',
+    mistake: 'fields-not-required',
+  },
+  object: {
+    about: 'with an object as its signature',
+    values: () => [{ value: '1' }],
+    class: 'J',
+    mistake: 'fields-not-required',
+  },
+};
+
+type Fields = Record<string, unknown>;
+
+/** A way to send the fields of an IPN. */
+interface Transport {
+  about: string;
+  send: (fields: Fields, target: Target) => ProbeRequest;
+}
+
+/** Nested fields as PHP's forms name them. */
+function* pairsOf(value: unknown, name = ''): Iterable<[string, string]> {
+  if (Array.isArray(value)) {
+    if (!value.length) yield [`${name}[]`, ''];
+    for (const one of value) yield* pairsOf(one, `${name}[]`);
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [key, inner] of Object.entries(value)) yield* pairsOf(inner, name ? `${name}[${key}]` : key);
+  } else if (value !== undefined) yield [name, String(value)];
+}
+
+const formOf = (fields: Fields) => new URLSearchParams([...pairsOf(fields)]).toString();
+
+function addressWith(url: string, query: string): string {
+  return url + (url.includes('?') ? '&' : '?') + query;
+}
+
+const BOUNDARY = 'gateway-sim-audit';
+
+function multipartOf(fields: Fields): string {
+  const parts = [...pairsOf(fields)].map(
+    ([name, value]) => `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`,
+  );
+  return `${parts.join('')}--${BOUNDARY}--\r\n`;
+}
+
+const JSON_TYPE = 'application/json';
+
+const TRANSPORTS: Readonly<Record<string, Transport>> = {
+  form: { about: 'as a form', send: (fields, { post, ipn }) => ({ ...post(ipn), body: formOf(fields) }) },
+  json: {
+    about: 'as JSON',
+    send: (fields, { post, ipn }) => ({
+      ...post(ipn),
+      contentType: JSON_TYPE,
+      body: JSON.stringify(fields),
+    }),
+  },
+  multipart: {
+    about: 'as a multipart form',
+    send: (fields, { post, ipn }) => ({
+      ...post(ipn),
+      contentType: `multipart/form-data; boundary=${BOUNDARY}`,
+      body: multipartOf(fields),
+    }),
+  },
+  'data-text': {
+    about: 'as a form whose data is JSON text',
+    send: ({ data, ...fields }, { post, ipn }) => ({
+      ...post(ipn),
+      body: formOf({ ...fields, data: JSON.stringify(data) }),
+    }),
+  },
+  query: {
+    about: 'in the query of a POST',
+    send: (fields, { post, ipn }) => {
+      const { url } = post(ipn);
+      return { url: addressWith(url, formOf(fields)), method: 'POST', contentType: FORM, body: '' };
+    },
+  },
+  both: {
+    about: 'in the query and in the body',
+    send: (fields, { post, ipn }) => {
+      const { url } = post(ipn);
+      return { url: addressWith(url, formOf(fields)), body: formOf(fields) };
+    },
+  },
+  get: {
+    about: 'as a GET request',
+    send: (fields, { post, ipn }) => ({ url: addressWith(post(ipn).url, formOf(fields)) }),
+  },
+  put: {
+    about: 'as a PUT request',
+    send: (fields, { post, ipn }) => ({ ...post(ipn), method: 'PUT', body: formOf(fields) }),
+  },
+  override: {
+    about: 'as a PUT request by method override',
+    send: (fields, { post, ipn }) => ({
+      ...post(ipn),
+      headers: [['X-HTTP-Method-Override', 'PUT']],
+      body: formOf({ ...fields, _method: 'PUT' }),
+    }),
+  },
+};
+
+/** Each transport with each signature. A form needs no name. */
+const AUTHENTICATION = Object.entries(TRANSPORTS).flatMap(([transport, { about: how, send }]) =>
+  Object.entries(SIGNATURES).flatMap(([name, { about, values, class: kind, mistake }]) => {
+    const isForm = transport === 'form';
+    const common = {
+      class: kind,
+      group: 'sender',
+      harm: PAYS_ORDERS,
+      mistake: (isForm && mistake) || 'signature-not-checked',
+    } as const;
+    return family(common)({
+      [`${isForm ? '' : `${transport}-`}signature-${name}`]: {
+        about: `An IPN ${about}, ${how}.`,
+        run: forged((target) => {
+          const { shop, payment, ipn } = target;
+          const fields = shop.jsonOf(payment);
+          return values(ipn, shop.gateway.secretKey).map((value) =>
+            send({ ...fields, [shop.tools.names.signature]: value }, target),
+          );
+        }),
+      },
+    });
+  }),
+);
 
 /** Signs with a key that is not the merchant's. */
 const signedWith =
@@ -44,13 +225,6 @@ const inQuery = (request: ProbeRequest, pair: Pair): ProbeRequest => ({
 
 const asList = (name: string) => `${name}[]`;
 
-/** An IPN as JSON with a signature that may pass a loose comparison. */
-const jsonSigned = (signature: unknown) =>
-  forged(({ shop, payment, ipn, post }) => {
-    const body = JSON.stringify({ ...shop.jsonOf(payment), [ipn.nameOf('signature')]: signature });
-    return { ...post(ipn), contentType: 'application/json', body };
-  });
-
 /** The attacker's own genuine IPN, to which the victim's identifier is added. */
 const secondIdentifier = (
   name: string,
@@ -72,39 +246,11 @@ const ofSender = (common: Pick<AuditCase, 'class' | 'mistake'>) =>
   family({ group: 'sender', harm: PAYS_ORDERS, ...common });
 
 export const SENDER: readonly AuditCase[] = [
+  ...AUTHENTICATION,
   ...ofSender({ class: 'A', mistake: 'signature-not-checked' })({
-    'signature-missing': {
-      about: 'An IPN without a signature.',
-      run: forged(({ ipn }) => ipn.unset('signature')),
-    },
-    'signature-garbage': {
-      about: 'An IPN with 64 arbitrary digits as its signature.',
-      run: forged(({ ipn }) => ipn.badlySigned()),
-    },
-    'signature-other-secret': {
-      about: 'An IPN signed with a different key.',
-      run: forged(signedWith(OTHER_KEY)),
-    },
     'signature-public-key': {
       about: 'An IPN signed with the public key, which anyone can read.',
       run: forged(({ ipn, shop }) => ipn.signedWith(shop.gateway.publicKey)),
-    },
-    'signature-lower-case': {
-      about: 'An IPN with a wrong signature in lower case.',
-      run: forged(({ ipn }) =>
-        ipn.set('signature', ipn.signedWith(OTHER_KEY).get('signature').toLowerCase()),
-      ),
-    },
-    'signature-beginning': {
-      about:
-        'An IPN with only the first digits of its signature, which an attacker can find by trial and error.',
-      run: forged(({ ipn, shop }) => {
-        const genuine = ipn.signedWith(shop.gateway.secretKey).get('signature');
-        const wrongEnd = genuine.endsWith('0') ? '1' : '0';
-        return [genuine.slice(0, 1), genuine.slice(0, 8)]
-          .flatMap((begin) => [begin, begin.padEnd(genuine.length, wrongEnd)])
-          .map((signature) => ipn.set('signature', signature));
-      }),
     },
     'signature-base64': {
       about: 'An IPN with a wrong signature in base64.',
@@ -127,19 +273,6 @@ export const SENDER: readonly AuditCase[] = [
     },
   }),
   ...ofSender({ class: 'B', mistake: 'fields-not-required' })({
-    'signature-empty': {
-      about: 'An IPN with an empty signature.',
-      run: forged(({ ipn }) => ipn.set('signature', '')),
-    },
-    'signature-null': {
-      about: 'An IPN with the text null as its signature.',
-      run: forged(({ ipn }) => ipn.set('signature', 'null')),
-      mistake: 'signature-not-checked',
-    },
-    'signature-empty-array': {
-      about: 'An IPN with an empty list as its signature, which may crash the check.',
-      run: forged(({ ipn }) => ipn.set('signature', '').renamed('signature', asList)),
-    },
     'data-missing': {
       about: 'An IPN without its data, signed with an empty key over the identifier only.',
       run: forged(({ ipn }) => ipn.set('amount', '').signedWith('').withoutGroups()),
@@ -196,10 +329,6 @@ export const SENDER: readonly AuditCase[] = [
       about: 'An IPN whose signature is a list with one entry.',
       run: forged(({ ipn }) => ipn.badlySigned().renamed('signature', asList)),
     },
-    'signature-nested': {
-      about: 'An IPN whose signature is a group of fields.',
-      run: forged(({ ipn }) => ipn.set('signature', '1').renamed('signature', (name) => `${name}[value]`)),
-    },
     'amount-array': {
       about: 'An IPN whose amount is a list, signed over the text that PHP converts it to: Array.',
       run: forged(({ ipn }) => {
@@ -210,18 +339,6 @@ export const SENDER: readonly AuditCase[] = [
     'identifier-array': {
       about: 'An IPN whose identifier is a list with one entry.',
       run: forged(({ ipn }) => ipn.badlySigned().renamed('identifier', asList)),
-    },
-    'signature-json-true': {
-      about: 'An IPN as JSON with the signature true, which may pass a loose comparison.',
-      run: jsonSigned(true),
-    },
-    'signature-json-zero': {
-      about: 'An IPN as JSON with the signature 0, which may pass a loose comparison.',
-      run: jsonSigned(0),
-    },
-    'signature-json-null': {
-      about: 'An IPN as JSON with the signature null, which may pass a loose comparison.',
-      run: jsonSigned(null),
     },
     'signature-magic-hash': {
       about: 'An IPN with the signature 0e123, which a loose comparison reads as zero.',
@@ -251,12 +368,5 @@ export const SENDER: readonly AuditCase[] = [
       (own, [name, id], { post }) => inQuery(post(own.set('identifier', id)), [name, own.get('identifier')]),
       'signature-not-checked',
     ),
-    'data-as-text': {
-      about: 'An incorrectly signed IPN whose data is a JSON string.',
-      run: forged(({ shop, payment, ipn }) => {
-        const data = JSON.stringify(shop.jsonOf(payment)['data']);
-        return ipn.badlySigned().withoutGroups().and(['data', data]);
-      }),
-    },
   }),
 ];

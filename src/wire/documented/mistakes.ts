@@ -48,7 +48,8 @@ export const MISTAKE_FIXES = {
   'trx-instead-of-identifier': SIGN_AS_RECEIVED,
   separator: SIGN_AS_RECEIVED,
   'whole-body': SIGN_AS_RECEIVED,
-  'list-values': 'Take the first value of each field: parse_qs returns lists, parse_qsl pairs.',
+  'list-values':
+    'Take the first value of each field: parse_qs returns a list for each field, parse_qsl returns pairs.',
   'shortened-key': USE_WHOLE_KEY,
   'identifier-reformatted': SIGN_AS_RECEIVED,
   'decoded-key': USE_WHOLE_KEY,
@@ -108,7 +109,7 @@ export function* textsOf(fields: SignedFields): Iterable<Candidate<string>> {
   }
   for (const separator of ['|', ':', '-', '.', ' ', '_', ',', '&', '\n']) {
     const words = `there is a separator ${JSON.stringify(separator)} between amount and identifier: remove it`;
-    const sent = never(!['|', ':', '-'].includes(separator));
+    const sent = never(!['|', '-'].includes(separator));
     yield [right + separator + identifier, { name: 'separator', words, sent }];
   }
   for (const nothing of ['undefined', 'null', 'None', 'NaN', 'Array', '']) {
@@ -226,7 +227,7 @@ const CONCATENATED = [
 
 const SHA256_CONCATENATED: Mistake = {
   name: 'key-concatenated',
-  words: 'it is the SHA-256 of text and secret key concatenated, not an HMAC',
+  words: 'it is the SHA-256 of the text and the secret key concatenated, not an HMAC',
 };
 
 type Formula = Candidate<(text: string, key: string) => Buffer>;
@@ -353,11 +354,11 @@ export interface MistakenSignature {
 
 export const LOWER_CASE = {
   name: 'lower-case',
-  words: 'it is correct but in lower case: it must be upper-case hexadecimal',
+  words: 'it is in lower case: it must be upper-case hexadecimal',
 } as const satisfies Mistake;
 export const BASE64 = {
   name: 'base64',
-  words: 'it is base64: it must be upper-case hexadecimal',
+  words: 'it is in base64: it must be upper-case hexadecimal',
 } as const satisfies Mistake;
 
 /** The signatures that code with one likely mistake computes, the likeliest first; then likely pairs of mistakes. */

@@ -100,7 +100,7 @@ function ofSignature({ mistake, signature, signed }: MistakenSignature, fields: 
   const right = amount + identifier;
   const { name, words } = mistake;
   const shown = signed.length > MAX_SHOWN ? `${signed.slice(0, MAX_SHOWN)}…` : signed;
-  let cause = `Your code computes a different signature: ${words}.`;
+  let cause = `Your code computes a different signature. ${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
   if (signed !== right) cause = `Your code signs “${shown}”. It must sign “${right}”.`;
   if (name === 'amount-reformatted')
     cause = `Your code signs ${signed.slice(0, -identifier.length)}. The IPN says ${amount}.`;
@@ -235,20 +235,23 @@ function* lookupsOf({ amount, identifier: own, body }: Required, secretKey: stri
   }
 }
 
-/** The amount as a shop may have stored it, for code that compares texts. */
+/** The amount as a shop may have stored it, for code that compares it with a text or with cents. */
 function* amountsOf({ amount, identifier, body }: Required, secretKey: string): Iterable<IpnVariant> {
   if (!isAmount(amount)) return;
-  const other = [String(Number(amount)), Number(amount).toFixed(2)].find((one) => one !== amount);
-  if (other === undefined) return;
-  const request = (signature: string) => changed(body, { 'data[amount]': other, signature });
-  yield {
-    name: 'amount-as-text',
-    mistake: null,
-    cause: `Your handler compares the amount with the text “${other}”. The IPN says ${amount}.`,
-    fix: 'Compare amounts as decimal numbers, not as text: the gateway returns the amount exactly as your initiate request wrote it.',
-    request: request(sign(other, identifier, secretKey)),
-    control: request(randomSignature()),
-  };
+  const asText = [String(Number(amount)), Number(amount).toFixed(2)].find((one) => one !== amount);
+  const cents = String(Math.round(Number(amount) * 100));
+  for (const [name, other] of Object.entries({ 'amount-as-text': asText, 'amount-in-cents': cents })) {
+    if (other === undefined) continue;
+    const request = (signature: string) => changed(body, { 'data[amount]': other, signature });
+    yield {
+      name,
+      mistake: null,
+      cause: `Your handler compares the amount with “${other}”. The IPN says ${amount}.`,
+      fix: 'Compare amounts as decimal numbers, in the same unit: the gateway returns the amount exactly as your initiate request wrote it.',
+      request: request(sign(other, identifier, secretKey)),
+      control: request(randomSignature()),
+    };
+  }
 }
 
 /** A field that the handler reads or compares in another way, after a right signature. */
@@ -261,7 +264,7 @@ interface Reading {
 
 /** Code that expects another status. */
 const expects = (status: string): Reading => ({
-  name: `status-${status.toLowerCase()}`,
+  name: `status-${status}`,
   cause: `Your handler expects the status “${status}”. The IPN says “success”.`,
   fix: 'A payment succeeded if its status is exactly success.',
   change: (form) => form.set('status', status),
@@ -287,8 +290,7 @@ const READINGS: readonly Reading[] = [
       form.set('data[currency]', code);
     },
   },
-  expects('SUCCESS'),
-  expects('paid'),
+  ...['Completed', 'SUCCESS', 'Success', 'paid', 'approved'].map(expects),
 ];
 
 function* readingsOf({ body: genuine }: Required): Iterable<IpnVariant> {
