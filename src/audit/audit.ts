@@ -60,6 +60,7 @@ export async function audit(
     await unlessAborted(cancelled, shop.restart());
     await unlessAborted(cancelled, orders.begin());
     await waitForShop(shop, options.waitMs ?? 0);
+    await unlessAborted(cancelled, shop.completeProbe());
     options.onBegin?.(chosen.length);
     const cases = await unlessAborted(cancelled, runCases(shop, chosen)).catch(async (error: unknown) => {
       // A failing cleanup must not hide the original error.

@@ -1,6 +1,7 @@
 import type { AuditVerdict } from '../contract/audit.ts';
 import type { AuditCaseInfo } from '../contract/audit-report.ts';
 import type { Payment } from '../contract/payment.ts';
+import { performance } from '../system/real-time.ts';
 import { curlOf, described, type Observation, type ProbeRequest, requestText } from './client.ts';
 import { Ipn } from './ipn.ts';
 import type { Fix, MistakeName } from './mistakes.ts';
@@ -204,12 +205,19 @@ export async function judgeTraces(
 ): Promise<Judgement> {
   const places = await shop.changesOf(before, after);
   if (!places.length) return { verdict: 'pass' };
-  const because = { mistake: 'status-not-checked', harm: CHANGES_ORDERS } as const;
+  const { changes } = shop.calibration;
+  const effects = places.filter((place) => changes.has(place.replace(/\[\]$/, '.length')));
+  const because = effects.length
+    ? ({
+        mistake: 'effects-before-checks',
+        harm: `Anyone who knows the ipn_url can cause this without paying: ${effects.join(', ')}.`,
+      } as const)
+    : ({ mistake: 'status-not-checked', harm: CHANGES_ORDERS } as const);
   const change = differenceOf(before.text, after.text);
   const log = isCountOrLog(before.text, after.text)
-    ? ` If ${places.join(' and ')} only records IPNs, say so with ${places.map((place) => `--log ${place.replace(/\[\]$/, '')}`).join(' ')}.`
+    ? ` Only if ${places.join(' and ')} merely records IPNs, say so with ${places.map((place) => `--log ${place.replace(/\[\]$/, '')}`).join(' ')}.`
     : '';
-  return fail(`A forged IPN changed the order: ${change}.${log}`, { again: true, because });
+  return fail(`A forged IPN had an effect: ${change}.${log}`, { again: true, because });
 }
 
 /** The verdict on a request that must mark an order as paid. */
@@ -299,7 +307,9 @@ export async function payByIpn(shop: Shop, payment: Payment): Promise<OrderSnaps
   const { paid } = await shop.lookUntilPaid(payment);
   if (paid === false) return undefined;
   // The effects of a payment may appear shortly after it.
-  return shop.lookAfterGrace(payment);
+  const after = await shop.lookAfterGrace(payment);
+  shop.settled.push({ payment, at: performance.now() });
+  return after;
 }
 
 /** A case with an order that its correct IPN has paid. @param run gets the order after the payment, as `paid` */

@@ -25,7 +25,7 @@ const signed = (expected: Code): Code => ({
 /** The fix of each mistake, and its effort, estimated for a shop of typical size. */
 export const MISTAKES = {
   'signature-not-checked': {
-    text: 'Before anything else, compute the HMAC over data.amount and identifier as received, and compare it in constant time. Reject the IPN if it does not match.',
+    text: 'For every request, before anything else, compute the HMAC over data.amount and identifier as received, and compare all of it, in constant time. Reject the IPN if it does not match. No flag, header, method or content type may skip this check.',
     effort: 'a few lines in the IPN handler',
     code: signed,
   },
@@ -44,7 +44,7 @@ export const MISTAKES = {
     }),
   },
   'amount-not-compared': {
-    text: 'Compare the amount (as a number) and the currency with your own order, and reject anything else. Only the amount is signed, and it states what was paid, not what was owed.',
+    text: 'The amount (as a number) and the currency must equal those of your own order exactly: no tolerance, no rounding, no charge, no sum of several IPNs. Read each field once, and use that value for the signature, too. Only the amount is signed, and it states what was paid, not what was owed.',
     effort: 'one line in the IPN handler',
     code: {
       PHP: `if (!$order || !is_numeric($_POST['data']['amount'] ?? null) || (float) $_POST['data']['amount'] !== (float) $order['total'] || ($_POST['data']['currency']['code'] ?? null) !== $order['currency']) { http_response_code(400); exit; }`,
@@ -70,8 +70,21 @@ export const MISTAKES = {
       Python: `order['token'] = secrets.token_hex(16); fields['ipn_url'] = f"{base}/ipn?token={order['token']}"  # when you initiate\nif order is None or not hmac.compare_digest(order['token'].encode(), query.get('token', '').encode()): return refuse()  # in the handler`,
     },
   },
+  'token-not-checked': {
+    text: 'Compare the token in the request with the token stored with this very order. Reject an IPN without a token, or with that of another order.',
+    effort: 'one line in the IPN handler',
+    code: {
+      PHP: `if (!$order || !hash_equals($order['token'], (string) ($_GET['token'] ?? ''))) { http_response_code(404); exit; }`,
+      Node: `if (!order || url.searchParams.get('token') !== order.token) return refuse();`,
+      Python: `if order is None or not hmac.compare_digest(order['token'].encode(), query.get('token', '').encode()): return refuse()`,
+    },
+  },
+  'effects-before-checks': {
+    text: 'Do nothing before every check has passed: send e-mails, reserve stock and deliver only after the signature, the order, the amount and the currency are right.',
+    effort: 'moving a few lines in the IPN handler',
+  },
   'return-page-pays': {
-    text: 'Use the return page only to show the status of the order. Only an IPN may change it.',
+    text: 'Remove the code with which the return page changes the order: only an IPN may. The page shows the status.',
     effort: 'a few lines in the return page',
     code: {
       PHP: `exit(($order['status'] ?? '') === 'paid' ? 'Thank you' : 'We are waiting for the confirmation of your payment');`,
@@ -83,18 +96,18 @@ export const MISTAKES = {
     text: 'Check the signature first: an IPN that you reject changes nothing. Only the status success marks an order as paid. No other status may change an order, least of all a paid one.',
     effort: 'one line in the IPN handler',
     code: {
-      PHP: `if (!$order || ($_POST['status'] ?? '') !== 'success' || $order['status'] === 'paid') { http_response_code(200); exit; }`,
-      Node: `if (!order || body.status !== 'success' || order.status === 'paid') return accept();`,
-      Python: `if order is None or form.get('status') != 'success' or order['status'] == 'paid': return accept()`,
+      PHP: `if (!$order || ($_POST['status'] ?? '') !== 'success' || $order['status'] !== 'pending') { http_response_code(200); exit; }`,
+      Node: `if (!order || body.status !== 'success' || order.status !== 'pending') return accept();`,
+      Python: `if order is None or form.get('status') != 'success' or order['status'] != 'pending': return accept()`,
     },
   },
   'paid-more-than-once': {
-    text: 'Wherever your shop marks an order as paid, use one conditional database update, and fulfill the order only if that update changed the row. A copy of an IPN must change nothing else.',
+    text: 'Wherever your shop marks an order as paid, use one conditional database update, and fulfill the order only if that update changed the row. It must match only unpaid orders, so that shipped or refunded ones stay as they are. A copy of an IPN must change nothing else.',
     effort: 'one database query',
     code: {
-      PHP: `$pay = $db->prepare("UPDATE orders SET status = 'paid' WHERE identifier = ? AND status <> 'paid'"); $pay->execute([$identifier]); if ($pay->rowCount() === 1) fulfill($order);`,
-      Node: `const { rowCount } = await db.query("UPDATE orders SET status = 'paid' WHERE identifier = $1 AND status <> 'paid'", [identifier]); if (rowCount === 1) await fulfill(order);`,
-      Python: `cursor.execute("UPDATE orders SET status = 'paid' WHERE identifier = ? AND status <> 'paid'", (identifier,))\nif cursor.rowcount == 1: fulfill(order)`,
+      PHP: `$pay = $db->prepare("UPDATE orders SET status = 'paid' WHERE identifier = ? AND status = 'pending'"); $pay->execute([$identifier]); if ($pay->rowCount() === 1) fulfill($order);`,
+      Node: `const { rowCount } = await db.query("UPDATE orders SET status = 'paid' WHERE identifier = $1 AND status = 'pending'", [identifier]); if (rowCount === 1) await fulfill(order);`,
+      Python: `cursor.execute("UPDATE orders SET status = 'paid' WHERE identifier = ? AND status = 'pending'", (identifier,))\nif cursor.rowcount == 1: fulfill(order)`,
     },
   },
   'headers-trusted': {

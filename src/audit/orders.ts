@@ -131,6 +131,20 @@ export class Orders {
     if (this.#inUse === 0) for (const next of this.#waiting.splice(0)) next(undefined);
   }
 
+  /** The payments that an order initiates which is placed in another way. They are canceled after the audit. */
+  async placedBy(place: () => Promise<unknown>): Promise<Payment[]> {
+    const placed = this.#queue.then(async () => {
+      await place();
+      const { data } = await this.#gateway.payments.list({ limit: RECENT });
+      const fresh = data.filter((payment) => !this.#known.has(payment.id) && !this.#isAttackers(payment));
+      for (const { id } of fresh) this.#known.add(id);
+      this.spare.push(...fresh);
+      return fresh;
+    });
+    this.#queue = placed.catch(() => {});
+    return placed;
+  }
+
   /** Whether another order has the same identifier. */
   isRepeated({ id, identifier }: Payment): boolean {
     return this.made.some((other) => other.identifier === identifier && other.id !== id);

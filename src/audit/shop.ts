@@ -10,7 +10,7 @@ import type { AuditGateway } from './gateway.ts';
 import { Ipn } from './ipn.ts';
 import { hasOrders } from './options.ts';
 import { Orders } from './orders.ts';
-import { changedPlaces, type OrderSnapshot, probesOf } from './probe.ts';
+import { changedPlaces, guessProbe, type OrderSnapshot, probesOf } from './probe.ts';
 import type { ShopProcess } from './shop-process.ts';
 
 /** A request and the response. */
@@ -43,11 +43,11 @@ const TIMEOUT_MS = 30_000;
 export class Shop {
   readonly gateway: AuditGateway;
   readonly tools: IpnTools;
-  readonly options: AuditOptions;
+  options: AuditOptions;
   /** Receives the IPNs of the attacker's own payments. */
   readonly attackerUrl: string;
   readonly orders: Orders;
-  readonly probes: ReturnType<typeof probesOf>;
+  probes: ReturnType<typeof probesOf>;
   /** Messages for the user. */
   readonly notices = new Set<string>();
   /** All requests and responses, to search for leaks. */
@@ -66,7 +66,9 @@ export class Shop {
   /** What the control saw of the set-up, without secrets. */
   readonly check: AuditCheck = { wrong: 'order', order: null, before: null, answer: null, after: null };
   /** The order of the control, paid by its IPN; null until then. */
-  control: { payment: Payment; before: OrderSnapshot; endedAt: number } | null = null;
+  control: { payment: Payment; before: OrderSnapshot } | null = null;
+  /** The orders that their genuine IPN has paid, the first one first, and when. */
+  readonly settled: { payment: Payment; at: number }[] = [];
   /** Other probes whose output changes without a cause. */
   readonly unstable = new Set<string>();
   /** What ended before the audit did; null if nothing did. */
@@ -97,6 +99,22 @@ export class Shop {
     this.orders = new Orders(gateway, options, this.notices, attackerUrl);
     this.probes = probesOf(options, gateway);
     this.#client = new AuditClient(gateway.egress, timeoutMs, { cancelled });
+  }
+
+  /** Looks for a probe and a condition if the user gave neither, and the shop places orders without help. */
+  async completeProbe(): Promise<void> {
+    const { gateway, notices, options } = this;
+    if (this.canLook || !this.hasOrders || options.orderWait) return;
+    using order = await this.orders.take();
+    const found = order && (await guessProbe(order.payment, options.orderUrl, gateway.egress));
+    if (!order || !found) return;
+    order.isUntouched = true;
+    this.options = { ...options, ...found };
+    this.probes = probesOf(this.options, gateway);
+    const { probeUrl, paidWhen } = found;
+    notices.add(
+      `no probe was given: ${probeUrl} shows each order, so it is the probe, with --paid-when '${paidWhen}'`,
+    );
   }
 
   /** Whether the shop places the orders. Otherwise the audit invents them. */

@@ -52,6 +52,7 @@ describe('an audit', () => {
 
   it('passes no case on a status code alone', async () => {
     const { shop, audit } = await prepareAudit();
+    shop.probe = () => 'no JSON';
     const { cases } = await audit({
       probe: undefined,
       paidWhen: undefined,

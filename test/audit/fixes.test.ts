@@ -21,6 +21,7 @@ const PLACES: Readonly<Record<string, readonly string[]>> = {
   'order-not-by-identifier': ['order'],
   'status-not-checked': ['order'],
   'no-token-in-ipn-url': ['initiate', 'order'],
+  'token-not-checked': ['order'],
   'return-page-pays': ['return'],
   'secrets-shown': ['refuse'],
   'initiate-from-outside': ['initiate'],

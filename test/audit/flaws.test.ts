@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import type { IncomingHttpHeaders } from 'node:http';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { auditOf, prepareAudit } from '../helpers/auditable.ts';
@@ -11,6 +12,9 @@ const amountOf = (form: URLSearchParams) => Number(form.get('data[amount]'));
 const PARTS = new WeakMap<Order, Map<string, number>>();
 /** The IPNs that were received for each order. */
 const RECEIVED = new WeakMap<Order, string[]>();
+
+/** The headers of the last request to a page. */
+let lastHeaders: IncomingHttpHeaders = {};
 
 /** A good shop with one flaw, and the case that finds it. */
 const FLAWS: Record<string, [found: string, flaw: Partial<Handler>]> = {
@@ -98,6 +102,34 @@ const FLAWS: Record<string, [found: string, flaw: Partial<Handler>]> = {
       },
     },
   ],
+  'the return page pays if the gateway sent the browser': [
+    'return-from-gateway',
+    {
+      see: ({ headers }) => {
+        lastHeaders = headers;
+      },
+      onReturn: (order) => {
+        if (order && lastHeaders.referer !== undefined) GOOD.pay(order, new URLSearchParams());
+      },
+    },
+  ],
+  'each visit of a paid order gives credit': [
+    'return-repeated',
+    {
+      onReturn: (order) => {
+        if (order?.paid) order.credited++;
+      },
+    },
+  ],
+  'the return page saves an old copy of the order': [
+    'ipn-during-return',
+    {
+      onReturn: (order) => {
+        if (!order?.paid)
+          setTimeout(() => Object.assign(order ?? {}, { paid: false, status: 'pending' }), 150);
+      },
+    },
+  ],
 };
 
 describe.concurrent('an audit finds, twice,', () => {
@@ -124,8 +156,33 @@ describe.concurrent('an audit finds, twice,', () => {
         return { only: ['signature-missing'] };
       },
     );
-    expect(cases.at(-1)).toMatchObject({ name: 'signature-missing', verdict: 'fail', seen: '2/2' });
+    const found = {
+      name: 'signature-missing',
+      verdict: 'fail',
+      seen: '2/2',
+      mistake: 'effects-before-checks',
+    };
+    expect(cases.at(-1)).toMatchObject(found);
   });
+});
+
+it('an audit sees a shop that takes its own host from the headers of a proxy', async () => {
+  let host: string | undefined;
+  const flaw: Partial<Handler> = {
+    see: ({ headers }) => {
+      host = headers['x-forwarded-host']?.toString();
+    },
+    initiate: (fields) => ({
+      ...fields,
+      ipn_url: (fields['ipn_url'] ?? '').replace(/127\.0\.0\.1:\d+/, (own) => host ?? own),
+    }),
+  };
+  const { cases } = await auditOf(flaw, (shop) => ({
+    order: undefined,
+    orderUrl: `${shop.url}/order`,
+    only: ['initiate-other-host'],
+  }));
+  expect(cases.at(-1)).toMatchObject({ name: 'initiate-other-host', verdict: 'at-risk' });
 });
 
 describe.concurrent('an audit finds an order that no IPN can pay any more', () => {
@@ -262,6 +319,19 @@ describe.concurrent('an audit does not fail', () => {
     );
     expect(mistakes).toEqual([]);
     expect(cases.filter(({ verdict }) => verdict !== 'pass')).toEqual([]);
+  });
+
+  it('a counter of visits', async () => {
+    const visits = new Map<Order | undefined, number>();
+    const count: Partial<Handler> = { onReturn: (order) => visits.set(order, (visits.get(order) ?? 0) + 1) };
+    const { cases } = await auditOf(count, (shop) => ({
+      probe: (identifier) => {
+        const order = shop.orders.get(identifier);
+        return order && { ...order, visits: visits.get(order) ?? 0 };
+      },
+      only: ['return-repeated'],
+    }));
+    expect(cases.map(({ verdict }) => verdict)).toEqual(['pass', 'pass']);
   });
 
   it('a redirect after a payment that was taken, which is a note', async () => {

@@ -219,13 +219,27 @@ describe('an audit that proves nothing', () => {
     expect(stderr).toContain('gateway-sim: nothing is proven: ');
   });
 
+  it('finds an address that shows orders, and says so', async () => {
+    const { shop, options, byUrl } = await startAudited();
+    const { code, body } = await runJson<AuditReport>(
+      ['audit', shop.ipnUrl, ...byUrl.slice(0, 2), ...ONE],
+      options,
+    );
+    expect([code, body.summary]).toEqual([0, expect.objectContaining({ pass: 2 })]);
+    const probe = `no probe was given: ${shop.url}/orders/{identifier} shows each order`;
+    expect(body.notices).toEqual([expect.stringContaining(probe)]);
+  });
+
   it('because there is no probe or no order exits 2, and says so', async () => {
     const { shop, options, byUrl, paidWhen } = await startAudited();
+    const { probe } = shop;
+    shop.probe = () => 'no JSON';
     const withoutProbe = run(['audit', shop.ipnUrl, ...byUrl.slice(0, 2), ...ONE], options);
     expect(await outcome(withoutProbe)).toEqual([
       2,
       expect.stringMatching(/^Nothing is proven: no probe shows/),
     ]);
+    shop.probe = probe;
     const madeUp = run(['audit', shop.ipnUrl, ...byUrl.slice(2), ...paidWhen, ...ONE], options);
     expect(await outcome(madeUp)).toEqual([
       2,
@@ -290,6 +304,7 @@ describe('an audit that proves nothing', () => {
 
   it('is a failure in JUnit, and is reported in JSON', async () => {
     const { shop, options, byUrl } = await startAudited();
+    shop.probe = () => 'no JSON';
     const without = ['audit', shop.ipnUrl, ...byUrl.slice(0, 2), ...ONE];
     const { stdout } = await run([...without, '--json', '--junit', 'report.xml'], options);
     const missing = expect.stringMatching(/^nothing is proven: no probe shows/);

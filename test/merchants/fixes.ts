@@ -38,7 +38,8 @@ const database = (find: (identifier: string) => Order | undefined) => ({
     if (identifier.includes('\u0000')) throw new Error('invalid byte sequence');
     const order = find(identifier);
     if (statement.startsWith('SELECT')) return { rows: order ? [order] : [] };
-    const changed = order && order.status !== 'paid' ? Object.assign(order, { status: 'paid' }) : undefined;
+    const changed =
+      order && order.status === 'pending' ? Object.assign(order, { status: 'paid' }) : undefined;
     return { rowCount: changed ? 1 : 0 };
   },
 });
@@ -77,6 +78,7 @@ export const FIXES: Partial<Record<MistakeName, ApplyFix>> = {
   'amount-not-compared': order,
   'order-not-by-identifier': order,
   'status-not-checked': order,
+  'token-not-checked': order,
   'no-token-in-ipn-url': (code, flawed) => {
     const [initiating = '', receiving = ''] = code.split('\n');
     const tokens = new Map<string, string>();

@@ -208,6 +208,7 @@ const INTERFACE = [
   }),
   mutant('identifiers are short and there is no token', 'splice', 'splice', {
     isToken: () => true,
+    initiate: (fields) => ({ ...fields, ipn_url: (fields['ipn_url'] ?? '').replace(/\?.*/, '') }),
     identifier: (count) => `order-${count}`,
   }),
 ];

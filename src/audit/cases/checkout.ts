@@ -2,20 +2,23 @@ import type { Payment } from '../../contract/payment.ts';
 import { endpointOf } from '../../delivery/egress.ts';
 import {
   type AuditCase,
+  afterPayment,
   attack,
   type Finding,
+  fail,
   family,
   NO_ORDERS,
   type Run,
   rejected,
   skipped,
   type Target,
+  unproven,
   withOrder,
 } from '../case.ts';
-import { curlOf, FORM, type ProbeRequest } from '../client.ts';
+import { curlOf, FORM, type ProbeRequest, requestText } from '../client.ts';
 import { filledAddress } from '../command.ts';
 import { hasToken, withQuery } from '../ipn.ts';
-import { valueAt } from '../probe.ts';
+import { changedPlaces, valueAt } from '../probe.ts';
 import type { Shop } from '../shop.ts';
 
 /*
@@ -51,6 +54,18 @@ const posted = (url: string, payment: Payment): ProbeRequest => ({
   body: new URLSearchParams(plausible(payment)).toString(),
 });
 
+const BROWSER = ['User-Agent', 'Mozilla/5.0'] as const;
+
+/** Why a page cannot be opened; undefined if it can. */
+function whyClosed({ gateway: { egress, url } }: Shop, page: string): string | undefined {
+  const { host, port } = endpointOf(new URL(page));
+  const own = new URL(url);
+  if (host === own.hostname && String(port) === own.port)
+    return `${page} is a page of the emulator, not of the shop`;
+  const refused = egress.unreachable(page);
+  return refused ? `${page} is not local: ${refused}` : undefined;
+}
+
 /**
  * Returns from an unpaid checkout, like a browser without a session.
  *
@@ -60,16 +75,41 @@ const returns = (requestOf: (target: Target) => ProbeRequest | string): Run =>
   withOrder(async (target) => {
     const made = requestOf(target);
     if (typeof made === 'string') return skipped(made);
-    const { egress, url } = target.shop.gateway;
-    const { host, port } = endpointOf(new URL(made.url));
-    const own = new URL(url);
-    if (host === own.hostname && String(port) === own.port) {
-      return skipped('the success_url is a page of the emulator, not of the shop');
-    }
-    const refused = egress.unreachable(made.url);
-    if (refused) return skipped(`${made.url} is not local: ${refused}`);
-    const headers = [['User-Agent', 'Mozilla/5.0'] as const];
-    return attack(target, { headers, ...made }, rejected(target));
+    const closed = whyClosed(target.shop, made.url);
+    if (closed !== undefined) return skipped(closed);
+    return attack(target, { headers: [BROWSER], ...made }, rejected(target));
+  });
+
+/**
+ * Opens a page of a paid order twice. What the page of an unpaid order changes, too, only counts visits.
+ *
+ * @param pageOf the address of the page
+ */
+const afterwards = (pageOf: (payment: Payment) => string): Run =>
+  afterPayment(async (target) => {
+    const { shop, payment, paid } = target;
+    const request = { url: pageOf(payment), headers: [BROWSER] };
+    const closed = whyClosed(shop, request.url);
+    if (closed !== undefined) return skipped(closed);
+    await shop.send(request);
+    return attack(target, request, async (after) => {
+      if (!after.paid) return fail('After it, the paid order is no longer paid.');
+      const changed = await shop.changesOf(paid, after);
+      if (!changed.length && !shop.changedEffects(paid, after).length) return { verdict: 'pass' };
+      using other = await shop.takeOrder();
+      if (!other) return unproven(NO_ORDERS);
+      const before = await shop.look(other.payment);
+      await shop.send({ ...request, url: pageOf(other.payment) });
+      const visited = await shop.lookAfterGrace(other.payment);
+      const counted = changedPlaces(before.text, visited.text);
+      const places = [
+        ...changed.filter((place) => !counted.includes(place)),
+        ...shop.changedEffects(paid, after),
+      ];
+      return places.length
+        ? fail(`Each visit of a paid order has an effect: ${places.join(', ')} changed.`)
+        : { verdict: 'pass' };
+    });
   });
 
 const atSuccessUrl = (go: typeof opened) => returns(({ payment }) => go(payment.successUrl, payment));
@@ -86,7 +126,7 @@ const confirms = (go: typeof opened) =>
 const RETURN = family({
   class: 'F',
   group: 'return',
-  harm: 'Anyone who opens the success_url gets the order without paying. The URL is visible to the customer.',
+  harm: 'A customer who opens the success_url gets the order without paying.',
   mistake: 'return-page-pays',
   needsOrders: "only the shop's orders have a success_url",
 })({
@@ -102,12 +142,43 @@ const RETURN = family({
       if (cookies === undefined) return 'placing the order set no cookie: only --order-url shows them';
       return {
         url: payment.successUrl,
-        headers: [
-          ['User-Agent', 'Mozilla/5.0'],
-          ['Cookie', cookies],
-        ],
+        headers: [BROWSER, ['Cookie', cookies]],
       };
     }),
+  },
+  'return-from-gateway': {
+    about:
+      'A GET request to the success_url without a payment, with headers that name the gateway as its origin.',
+    run: returns(({ shop: { gateway }, payment }) => ({
+      url: payment.successUrl,
+      headers: [
+        BROWSER,
+        ['Referer', `${gateway.url}/`],
+        ['Origin', gateway.url],
+        ['X-Forwarded-For', '127.0.0.1'],
+      ],
+    })),
+  },
+  'return-other-session': {
+    about: 'The success_url of a paid order, opened in the session of a customer whose own order is unpaid.',
+    run: returns(({ shop, payment }) => {
+      const cookies = shop.orders.cookiesOf(payment);
+      if (cookies === undefined) return 'placing the order set no cookie: only --order-url shows them';
+      const [paid] = shop.settled;
+      return paid
+        ? { url: paid.payment.successUrl, headers: [BROWSER, ['Cookie', cookies]] }
+        : 'no order is paid';
+    }),
+  },
+  'return-repeated': {
+    about: 'The success_url of a paid order, opened twice.',
+    run: afterwards(({ successUrl }) => successUrl),
+    harm: 'A customer who reloads the success_url gets credit or goods again.',
+  },
+  'cancel-paid': {
+    about: 'The cancel_url of a paid order, opened twice.',
+    run: afterwards(({ cancelUrl }) => cancelUrl),
+    harm: 'A customer who opens the cancel_url of a paid order changes it.',
   },
   'return-post': {
     about: 'A POST request to the success_url without a payment.',
@@ -130,6 +201,9 @@ const RETURN = family({
     run: confirms(posted),
   },
 });
+
+/** A host that no shop has. */
+const OTHER_HOST = 'other-host.invalid';
 
 /** A case that inspects the shop's initiate request and sends nothing. */
 const inspects =
@@ -245,6 +319,29 @@ const INITIATE = family({
       found(same(ipnUrl, siteLogo) ? 'fail' : 'pass', `${ipnUrl}, ${siteLogo ?? 'no logo'}`),
     ),
     harm: 'Every customer can see the ipn_url and its token.',
+  },
+  'initiate-other-host': {
+    about: 'An order that is placed with headers of a proxy that name another host.',
+    run: async (shop) => {
+      const { orderUrl: url, orderMethod: method = 'POST' } = shop.options;
+      if (url === undefined) return skipped('only --order-url shows how the order is placed');
+      const request = {
+        url,
+        method,
+        headers: ['X-Forwarded-Host', 'X-Host', 'X-Original-Host'].map((name) => [name, OTHER_HOST] as const),
+      };
+      const made = await shop.orders.placedBy(() => shop.send(request));
+      if (!made.length) return skipped('the order initiated no payment');
+      const [given] = made
+        .flatMap(({ ipnUrl, successUrl }) => [ipnUrl, successUrl])
+        .filter((one) => one.includes(OTHER_HOST));
+      const shown = { sent: requestText(request), curl: curlOf(request) };
+      return given
+        ? { ...shown, verdict: 'at-risk', observed: `the initiate request had the address ${given}` }
+        : { ...shown, verdict: 'pass', observed: 'the initiate request had the addresses of the shop' };
+    },
+    harm: 'A customer can have its IPN, with its token, sent to another host, unless a proxy in front of the shop replaces these headers.',
+    alone: true,
   },
   'success-url-public': {
     about: 'The success_url of a local shop, which must also be local.',

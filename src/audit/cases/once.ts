@@ -31,8 +31,10 @@ import type { Shop } from '../shop.ts';
  */
 
 const HARM =
-  'Each copy of an IPN changes stock or credit again, or sends e-mails or downloads again. Gateways do send copies.';
+  'Each copy of an IPN can change stock or credit or send the goods again, and gateways do send copies.';
 const LATER_MS = 1_000;
+/** A return page has read its order by then. */
+const DURING_MS = 100;
 
 /** A copy of the IPN that paid the order. Any change after it is a second effect. */
 const replay = (copyOf: (target: Target) => Ipn | Promise<Ipn>): Run =>
@@ -47,7 +49,7 @@ const judgeCopy = (shop: Shop, paid: OrderSnapshot) => async (after: OrderSnapsh
   const places = await shop.changesOf(paid, after);
   if (places.length) changed.unshift(...places);
   if (!changed.length) return provenOnce(shop);
-  return fail(`A copy took effect again. This changed: ${changed.join(', ')}. ${HARM}`);
+  return fail(`A copy took effect again: ${changed.join(', ')} changed. ${HARM}`);
 };
 
 /** An unchanged order proves something only if a probe shows the effect of a payment. */
@@ -123,35 +125,33 @@ const together = (requestsOf: (target: Target) => readonly ProbeRequest[] | stri
 const copies = (count: number): Run =>
   together(({ post, ipn }) => Array.from({ length: count }, () => post(ipn)));
 
-/** The IPN, and the returning browser. */
-function withReturn({ shop, payment, ipn, post }: Target): ProbeRequest[] | string {
+/** Why the return page of an order cannot be opened; undefined if it can. */
+function returnRefused({ shop, payment }: Target): string | undefined {
   const refused = shop.gateway.egress.unreachable(payment.successUrl);
-  if (!shop.hasOrders || refused)
-    return 'the success_url is not a page of this shop, or cannot be opened from here';
-  return [post(ipn), { url: payment.successUrl }];
+  return !shop.hasOrders || refused
+    ? 'the success_url is not a page of this shop, or cannot be opened from here'
+    : undefined;
+}
+
+/** The IPN, and the returning browser. */
+function withReturn(target: Target): ProbeRequest[] | string {
+  const { payment, ipn, post } = target;
+  return returnRefused(target) ?? [post(ipn), { url: payment.successUrl }];
 }
 
 /** Shops that remember copies for a while remember them for a few seconds, or for days. */
 const MUCH_LATER_MS = 10_000;
 
-/** A copy of the control's IPN, ten seconds after it. */
-const replayOfControl: Run = async (shop) => {
-  const { control } = shop;
-  if (!control) return skipped('the control left no paid order');
-  const { payment, before, endedAt } = control;
+/** A copy of the oldest IPN that paid an order, ten seconds after it or later. Each try takes another order. */
+const replayOfOldest: Run = async (shop) => {
+  const settled = shop.settled.shift();
+  if (!settled) return skipped('no paid order is left');
+  const { payment, at } = settled;
   if (isAmbiguous(shop, payment)) return ambiguous(payment);
-  await pause(Math.max(endedAt + MUCH_LATER_MS - performance.now(), 0));
-  const paid = await shop.look(payment);
+  await pause(Math.max(at + MUCH_LATER_MS - performance.now(), 0));
+  const before = await shop.look(payment);
   const target = { shop, payment, before, ipn: shop.ipnOf(payment), post: shop.postOf(payment) };
-  const finding = await attack(
-    target,
-    target.ipn,
-    judgeCopy(shop, paid),
-    'whether the copy had a second effect',
-  );
-  // A shop that remembers a copy for a while remembers this one, too.
-  shop.control = { ...control, endedAt: performance.now() };
-  return finding;
+  return attack(target, target.ipn, judgeCopy(shop, before), 'whether the copy had a second effect');
 };
 
 const COPIED = family({
@@ -167,8 +167,8 @@ const COPIED = family({
     run: replay(({ ipn }) => pause(LATER_MS).then(() => ipn)),
   },
   'replay-much-later': {
-    about: 'The same IPN again, ten seconds later.',
-    run: replayOfControl,
+    about: 'The IPN of the order that was paid first, at least ten seconds later and after other payments.',
+    run: replayOfOldest,
     last: true,
   },
   'replay-twice': {
@@ -194,6 +194,22 @@ const COPIED = family({
     run: together((target) => {
       const both = withReturn(target);
       return typeof both === 'string' ? both : both.toReversed();
+    }),
+    isRace: true,
+  },
+  'ipn-during-return': {
+    about: 'The IPN while the return page is still being made.',
+    run: withOrder(async (target) => {
+      const { shop, payment, ipn, post } = target;
+      const refused = returnRefused(target);
+      if (refused !== undefined) return skipped(refused);
+      await shop.pay(payment);
+      const page = shop.send({ url: payment.successUrl });
+      await pause(DURING_MS);
+      const request = post(ipn);
+      const observation = await shop.send(request);
+      await page;
+      return { ...evidence(request, observation), ...(await judgeTogether(target)) };
     }),
     isRace: true,
   },

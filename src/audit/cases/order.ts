@@ -3,6 +3,7 @@ import {
   type AuditCase,
   afterPayment,
   attack,
+  type Finding,
   type Forge,
   family,
   NO_ORDERS,
@@ -111,35 +112,47 @@ const IDENTIFIER = family({
 });
 
 /** The address that an attacker can guess: the order's, with the unguessable parts of the attacker's own order. */
-function guessedAddress({ shop, payment }: Target): string {
-  const url = shop.addressOf(payment);
+function guessedAddress({ shop, payment }: Target): { url: string; hasToken: boolean } {
+  const own = shop.addressOf(payment);
   const other = shop.orders.made.find(({ id }) => id !== payment.id);
-  return other ? withTokensOf(url, payment, shop.addressOf(other)) : url;
+  const url = other ? withTokensOf(own, payment, shop.addressOf(other)) : own;
+  return { url, hasToken: url !== own };
 }
+
+const BY_SANDBOX =
+  'With only the public key, an attacker makes a sandbox payment with the identifier and amount of a live order. The genuine IPN of that payment marks the live order as paid.';
+
+/** An order that has a token was paid without it. */
+const withoutItsToken = (finding: Finding): Finding => ({
+  ...finding,
+  because: { mistake: 'token-not-checked', harm: BY_SANDBOX },
+});
 
 /** A sandbox payment with the order's identifier, and optionally a flag that a shop may obey. */
 const sandbox = (flag?: readonly [string, string]) =>
   withOrder(async (target) => {
     const { shop, payment } = target;
     const ipn = await shop.attackerIpn(payment, payment.identifier);
-    const url = guessedAddress(target);
+    const { url, hasToken } = guessedAddress(target);
+    const named = (finding: Finding) => (hasToken ? withoutItsToken(finding) : finding);
     const finding = await attack(target, { url, body: ipn.form }, rejected(target, 'at-risk'));
-    if (!flag || finding.verdict === 'at-risk') return finding;
-    return attack(target, { url, body: ipn.and(flag).form }, rejected(target));
+    if (!flag || finding.verdict === 'at-risk') return named(finding);
+    return named(await attack(target, { url, body: ipn.and(flag).form }, rejected(target)));
   });
 
 const SANDBOX = family({
   class: 'G',
   group: 'merchant',
-  harm: 'With only the public key, an attacker makes a sandbox payment with the identifier and amount of a live order. The genuine IPN of that payment marks the live order as paid.',
+  harm: BY_SANDBOX,
   mistake: 'no-token-in-ipn-url',
 })({
   'sandbox-for-live': {
-    about: "The attacker's sandbox payment with the order's identifier and amount.",
+    about:
+      "A genuine IPN of the attacker's own sandbox payment, made with the order's identifier and amount.",
     run: sandbox(),
   },
   'sandbox-without-token': {
-    about: 'The same payment, sent to the ipn_url without its unguessable part.',
+    about: "The IPN of the attacker's sandbox payment, sent to the ipn_url without its token.",
     run: withOrder(async (target) => {
       const { shop, payment } = target;
       const url = shop.addressOf(payment);
@@ -147,13 +160,21 @@ const SANDBOX = family({
       const bare = other && withoutTokens(url, payment, shop.addressOf(other));
       if (!bare || bare === url) return skipped('the ipn_url has no unguessable part in its query');
       const ipn = await shop.attackerIpn(payment, payment.identifier);
-      return attack(target, { url: bare, body: ipn.form }, rejected(target, 'at-risk'));
+      return withoutItsToken(
+        await attack(target, { url: bare, body: ipn.form }, rejected(target, 'at-risk')),
+      );
     }),
   },
-  'sandbox-test-flag': { about: 'The same payment with test=1 added.', run: sandbox(['test', '1']) },
-  'sandbox-sandbox-flag': { about: 'The same payment with sandbox=1 added.', run: sandbox(['sandbox', '1']) },
+  'sandbox-test-flag': {
+    about: "The IPN of the attacker's sandbox payment, with test=1 added.",
+    run: sandbox(['test', '1']),
+  },
+  'sandbox-sandbox-flag': {
+    about: "The IPN of the attacker's sandbox payment, with sandbox=1 added.",
+    run: sandbox(['sandbox', '1']),
+  },
   'sandbox-mode-flag': {
-    about: 'The same payment with mode=sandbox added.',
+    about: "The IPN of the attacker's sandbox payment, with mode=sandbox added.",
     run: sandbox(['mode', 'sandbox']),
   },
 });
@@ -178,8 +199,9 @@ const SPLICE = family({
         cheap.identifier,
       );
       const ipn = target.ipn.set('signature', own.get('signature')).set('trx', own.get('trx'));
-      const request = { url: guessedAddress(target), body: ipn.form };
-      return attack(target, request, rejected(target, 'at-risk'));
+      const { url, hasToken } = guessedAddress(target);
+      const finding = await attack(target, { url, body: ipn.form }, rejected(target, 'at-risk'));
+      return hasToken ? withoutItsToken(finding) : finding;
     }),
   },
 });
@@ -275,14 +297,13 @@ const AMOUNT = family({
   },
   'amount-in-parts': {
     about:
-      'An IPN for a third of the price, three times with a different payment_trx: one payment of a third, counted three times.',
+      'One payment of a third of the price, sent three times with different payment_trx values, which are not signed.',
     run: rejects((target) => {
       const third = (Math.ceil((Number(target.ipn.get('amount')) * 100) / 3) / 100).toFixed(2);
       const part = withAmount(target, () => third);
       return ['A', 'B', 'C'].map((last) => part.set('trx', part.get('trx').slice(0, -1) + last));
     }),
     harm: 'A customer who pays a part of the price gets the whole order: copies of one IPN count as further payments.',
-    mistake: 'paid-more-than-once',
   },
   'amount-too-high': {
     about: 'A validly signed IPN for more than the price.',

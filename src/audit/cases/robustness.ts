@@ -235,6 +235,7 @@ const ROBUST = family({ class: 'robustness', group: 'robustness', harm: BREAKS, 
   },
   answer: {
     about: 'The status and duration of the response to a correct IPN.',
+    harm: 'A gateway counts the IPN as failed, or sends it again.',
     run: withOrder(async (target) => {
       const { shop, payment, ipn } = target;
       await shop.pay(payment);
