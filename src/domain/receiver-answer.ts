@@ -185,7 +185,7 @@ export function answerProblem({ status, headers, body }: ReceiverAnswer): Answer
   return {
     cause: `Your receiver failed (${status}): ${problem}`,
     headline: `Your receiver failed (${status}).`,
-    fix: 'Fix the error.',
+    fix: 'Find the error in the log of your receiver, and fix it.',
   };
 }
 

@@ -5,7 +5,7 @@ import type { Merchant } from '../contract/merchant.ts';
 import { timestamp } from '../contract/time.ts';
 import { type AttemptReport, recordAttempt, recordDiagnosis, tellsState } from '../domain/delivery.ts';
 import type { IpnRequest } from '../domain/ipn.ts';
-import { answerProblem, languageOf, ownWords, saysRefused } from '../domain/receiver-answer.ts';
+import { answerProblem, errorPage, languageOf, ownWords, saysRefused } from '../domain/receiver-answer.ts';
 import type { Delivery, State } from '../domain/state.ts';
 import { pause, performance } from '../system/real-time.ts';
 import type { IpnVariant, IpnVariants } from '../wire/dialect.ts';
@@ -88,7 +88,8 @@ export async function diagnose(
     const answer = await send(name, request, Math.min(REQUEST_MS, leftMs), signal);
     if (signal.aborted) throw new Stopped();
     // Nothing that it answers now, or no longer answers, says anything about the IPN.
-    if (answer.status === null || answer.status === 429) throw new Stopped();
+    const isGone = answer.status === null && !(isCutOff(answer) && answers.at(-2)?.status !== null);
+    if (isGone || answer.status === 429) throw new Stopped();
     return answer;
   }
 
@@ -177,7 +178,8 @@ export async function diagnose(
       body: first.report.responseBody ?? '',
     });
     // A redirect, a CSRF page, a proxy or an exception answers before any check of the IPN.
-    if (problem && problem.tone !== 'warning' && (first.status >= 500 || isBeforeHandler(first.status))) {
+    const isCrash = first.status >= 500 && errorPage(first.report.responseBody ?? '') !== undefined;
+    if (problem && problem.tone !== 'warning' && (isCrash || isBeforeHandler(first.status))) {
       const { cause, fix } = problem;
       return { summary: cause, cause, fix, mistake: NOT_THE_SIGNATURE };
     }
@@ -224,6 +226,11 @@ export async function diagnose(
     const unsigned = await ask('random-signature', dialect.diagnosis.withRandomSignature(body));
     if (unsigned.isAccepted) return { ...NOT_CHECKED, accepted: unsigned.name };
     if (!isSame(unsigned, first)) return afterSignature(first, first, unsigned);
+    if (first.status >= 500) {
+      return {
+        summary: `Your receiver fails with ${answers.length} variants of the IPN, whatever their signature: probably before it checks it.`,
+      };
+    }
     return {
       summary: `None of ${answers.length} variants of the IPN was accepted. The cause may be a key or a signed text that no variant has, an exception that your code catches, a timestamp check, the look-up of the order, or the comparison of amount, currency and status.`,
     };
@@ -239,7 +246,10 @@ export async function diagnose(
       return answer ? [{ variant, answer }] : [];
     });
     const [only, another] = tried.filter(({ answer }) => !isSame(answer, first));
-    if (!only || another || tried.length < 3 || (only.answer.status ?? 500) >= 500) return undefined;
+    // A receiver that fails at every signature but one may also reject that one.
+    const isCrash = (status: number | null) => (status ?? 500) >= 500;
+    if (!only || another || tried.length < 3 || isCrash(only.answer.status) || isCrash(first.status))
+      return undefined;
     const again = await ask(only.variant.name, only.variant.request);
     if (!isSame(again, only.answer)) return undefined;
     const proof = `Only the IPN that was signed that way passed the check, twice. It was then rejected: ${again.words}.`;
@@ -297,6 +307,9 @@ interface Found {
 
 /** Statuses that say that the method or the content type is wrong, and not what the IPN says. */
 const ABOUT_SHAPE: ReadonlySet<number> = new Set([405, 415, 501]);
+
+/** Whether the receiver failed at a request, and may answer the next. */
+const isCutOff = ({ report: { failure } }: Answer) => failure?.code === 'connection_reset';
 
 /** Statuses of a framework or a server in front of the handler. */
 const isBeforeHandler = (status: number) =>
@@ -357,9 +370,28 @@ function afterSignature(genuine: Answer, right: Answer, random: Answer): Result 
   return {
     summary: `${cause} It answered ${which} with ${right.words}, and a random signature with ${random.words}.`,
     cause,
-    fix: 'Check how your code looks up the order, and how it compares amount, currency and status.',
+    fix: fixAfterSignature(genuine.report.responseBody ?? ''),
     mistake: NOT_THE_SIGNATURE,
   };
+}
+
+/** Advice by what the receiver itself says. */
+const AFTER_SIGNATURE: readonly (readonly [says: RegExp, fix: string])[] = [
+  [
+    /amount|total|price/i,
+    'Compare data[amount] with the total of the order as decimal numbers, in the same unit. In cents, round: 49.90 is 4990.',
+  ],
+  [/currenc/i, 'Compare data[currency][code], such as USD, with the currency of the order.'],
+  [/status/i, 'A payment succeeded if its status is exactly success.'],
+  [
+    /order|not found|unknown/i,
+    'Look the order up by identifier, exactly as you sent it when you initiated the payment.',
+  ],
+];
+
+function fixAfterSignature(answer: string): string {
+  const [, fix] = AFTER_SIGNATURE.find(([says]) => says.test(answer)) ?? [];
+  return fix ?? 'Check how your code looks up the order, and how it compares amount, currency and status.';
 }
 
 const NOT_CHECKED = {

@@ -115,8 +115,11 @@ export function verdictOnDelivery(delivery: Delivery, parts: VerdictParts): Full
   if (delivery.status !== 'success') return resent;
   const isCopyAccepted = (delivery.diagnosis?.accepted ?? 'genuine') !== 'genuine';
   const outcome = isCopyAccepted ? COPY_ACCEPTED : SENT_ONCE;
-  return { ...resent, cause: `${cause.replace(/[^.!?]$/, '$&.')} ${outcome}` };
+  return { ...resent, cause: `${ended(cause)} ${outcome}` };
 }
+
+/** A cause may end with the words of the receiver. */
+const ended = (cause: string) => (/[.!?]$/.test(cause) ? cause : `${cause}.`);
 
 /**
  * A cause that was proved once stays, as long as the receiver answers in the same way or not at all: by a diagnosis, or by
@@ -144,7 +147,7 @@ function withKnownCause(
     if (showsSignature(last, parts.dialect)) return known;
     const isUnknown = diagnosis.accepted === null && verdict.unexplained === true;
     const fix = isUnknown ? SHOW_THE_CHECK : verdict.fix;
-    return { ...known, cause: `${verdict.cause} ${diagnosis.summary}`, fix };
+    return { ...known, cause: `${ended(verdict.cause)} ${diagnosis.summary}`, fix };
   }
   if (!isSilent) return verdict;
   const earlier = parts.store.state

@@ -318,6 +318,29 @@ describe('a diagnosis', () => {
     ],
     [
       'not-the-signature',
+      'order-by-trx',
+      ({ body }) => {
+        if (!isRight(body)) return REJECTED;
+        // Acknowledges every other status.
+        if (formOf(body).status !== 'success') return ACCEPTED;
+        return formOf(body).trx === 'order-1' ? ACCEPTED : { status: 404 };
+      },
+    ],
+    [
+      'not-the-signature',
+      'currency-by-symbol',
+      ({ body }) =>
+        isRight(body) && new URLSearchParams(body).get('data[currency][symbol]') === 'USD'
+          ? ACCEPTED
+          : REJECTED,
+    ],
+    [
+      'not-the-signature',
+      'amount-elsewhere',
+      ({ body }) => (isRight(body) && new URLSearchParams(body).has('amount') ? ACCEPTED : { status: 500 }),
+    ],
+    [
+      'not-the-signature',
       'charge-in-total',
       ({ body }) =>
         isRight(body) && Number(formOf(body).amount) - Number(formOf(body).charge) === 49.9
@@ -407,7 +430,7 @@ describe('a diagnosis', () => {
     const { diagnosis } = await diagnosed(({ body }) => (body.startsWith('{') ? 'drop' : REJECTED));
     expect(diagnosis).toMatchObject({
       cause: null,
-      summary: expect.stringContaining('at the request “json”'),
+      summary: expect.stringContaining('at the request “number-amount”'),
     });
   });
 

@@ -71,6 +71,7 @@ const aboutUnknownOrder: DiagnosisTools['aboutUnknownOrder'] = (body, secretKey)
 const variants: DiagnosisTools['variants'] = (body, keys) => {
   const fields = requiredFields(body);
   const isForm = !isJson(body);
+  const [asText, ...inCents] = isForm ? amountsOf(fields, keys.secretKey) : [];
   const written = (additions: readonly Addition[]) => ({
     request: withAdditions(additions, fields, sign(fields.amount, fields.identifier, keys.secretKey)),
     control: withAdditions(additions, fields, randomSignature()),
@@ -80,7 +81,7 @@ const variants: DiagnosisTools['variants'] = (body, keys) => {
     shapes: [...shapesOf(fields)],
     readings: [
       ...lookupsOf(fields, keys.secretKey),
-      ...(isForm ? [...amountsOf(fields, keys.secretKey), ...readingsOf(fields)] : []),
+      ...(asText ? [asText, ...readingsOf(fields), ...inCents] : []),
     ],
     additions: (isForm ? ADDITIONS : []).map((one) => {
       const { name, cause, fix, isInQuery } = one;
@@ -260,17 +261,26 @@ interface Reading {
   cause: string;
   fix: string;
   change: (form: URLSearchParams) => void;
+  /** A change that only a handler without this mistake accepts. Default: a random signature. */
+  control?: (form: URLSearchParams) => void;
 }
 
-/** Code that expects another status. */
+/** Code that expects another status. Code that acknowledges every status, and pays at success only, accepts a made-up one, too. */
 const expects = (status: string): Reading => ({
   name: `status-${status}`,
   cause: `Your handler expects the status “${status}”. The IPN says “success”.`,
   fix: 'A payment succeeded if its status is exactly success.',
   change: (form) => form.set('status', status),
+  control: (form) => form.set('status', 'no-such-status'),
 });
 
 const READINGS: readonly Reading[] = [
+  {
+    name: 'amount-elsewhere',
+    cause: 'Your handler reads the amount from amount. The IPN has it in data[amount].',
+    fix: 'Read the amount from data[amount], the field amount inside data.',
+    change: (form) => form.set('amount', form.get('data[amount]') ?? ''),
+  },
   expects('completed'),
   {
     name: 'order-by-trx',
@@ -294,18 +304,21 @@ const READINGS: readonly Reading[] = [
 ];
 
 function* readingsOf({ body: genuine }: Required): Iterable<IpnVariant> {
-  for (const { name, cause, fix, change } of READINGS) {
+  const written = (change: Reading['change']): IpnRequest => {
     const form = new URLSearchParams(genuine);
     change(form);
-    const body = encodedForm(form);
-    const request: IpnRequest = { method: 'POST', contentType: FORM, body };
+    return { method: 'POST', contentType: FORM, body: encodedForm(form) };
+  };
+  for (const { name, cause, fix, change, control } of READINGS) {
+    const request = written(change);
+    const { body } = request;
     yield {
       name,
       mistake: null,
       cause,
       fix,
       request,
-      control: changed(body, { signature: randomSignature() }),
+      control: control ? written(control) : changed(body, { signature: randomSignature() }),
     };
   }
 }
@@ -374,6 +387,12 @@ const ADDITIONS: readonly Addition[] = [
     ...['order_id', 'orderId', 'order', 'id', 'reference', 'invoice', 'invoice_id', 'custom'],
     ...['data[identifier]', 'data[order_id]', 'data[reference]'],
   ]),
+  {
+    name: 'currency-by-symbol',
+    cause: 'Your handler compares data[currency][symbol] with the code of the currency.',
+    fix: 'Compare data[currency][code] with the currency of the order.',
+    fields: ({ currency }) => ({ 'data[currency][symbol]': currency ?? '' }),
+  },
   elsewhere('currency', 'data[currency][code]', ['currency', 'currency_code', 'data[currency_code]']),
   elsewhere('status', 'status', ['payment_status', 'state', 'data[status]', 'data[payment_status]']),
   elsewhere('signature', 'signature', ['sign', 'sig', 'hash', 'hmac', 'checksum', 'data[signature]']),
