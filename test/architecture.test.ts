@@ -90,9 +90,14 @@ const ALLOWED: Record<string, Doors> = {
     packages: ['*'],
     node: ['*'],
   },
+  database: {
+    layers: ['contract', 'system/real-time.ts'],
+    node: ['node:child_process'],
+  },
   audit: {
     layers: [
       'contract',
+      'database',
       'domain/money.ts',
       'domain/receiver-answer.ts',
       'system',

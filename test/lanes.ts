@@ -18,6 +18,7 @@ const OUTSIDE_THE_PROCESS = [
   'test/delivery/{clock,courier,curl,poster,receiver-trust,sender}.test.ts',
   'test/store/{durability,folder,lock}.test.ts',
   'test/package.test.ts',
+  'test/database/clients.test.ts',
 ];
 const MOCKING = ['test/delivery/egress.test.ts', 'test/store/migrations.test.ts'];
 
@@ -31,7 +32,7 @@ export const LANES: Readonly<Record<string, Lane>> = {
     include: [
       'test/*.test.ts',
       'test/docs/{glossary,pages}.test.ts',
-      'test/{contract,delivery,domain,options,store,system,tls,wire}/**/*.test.ts',
+      'test/{contract,database,delivery,domain,options,store,system,tls,wire}/**/*.test.ts',
     ],
     exclude: [...OUTSIDE_THE_PROCESS, ...MOCKING],
   },

@@ -3,7 +3,7 @@ import { AUDIT_CLASSES, AUDIT_GROUPS, isReportable } from '../contract/audit.ts'
 import type { AuditOptions } from '../contract/audit-options.ts';
 import type { AuditCaseInfo, AuditedCase, AuditReport } from '../contract/audit-report.ts';
 import { auditMistakes, auditSummary, counted } from '../contract/audit-summary.ts';
-import { didYouMean, GatewayError, usage } from '../contract/error.ts';
+import { command, didYouMean, GatewayError, hint, usage } from '../contract/error.ts';
 import { duration } from '../contract/time.ts';
 import { namesOf } from '../contract/vocabulary.ts';
 import { languageOf } from '../domain/receiver-answer.ts';
@@ -22,7 +22,7 @@ import { Withheld } from './command.ts';
 import { type AuditGateway, secretMask, withoutSecrets } from './gateway.ts';
 import { type Fix, MISTAKES } from './mistakes.ts';
 import { completeOptions, hasOrders } from './options.ts';
-import type { Orders } from './orders.ts';
+import { Orders } from './orders.ts';
 import { isAboutOneOrder } from './probe.ts';
 import { routeOf, Shop } from './shop.ts';
 import { ShopProcess } from './shop-process.ts';
@@ -47,7 +47,8 @@ export async function audit(
   given: AuditOptions,
 ): Promise<AuditReport> {
   return withoutSecrets(gateway, async () => {
-    const options = completeOptions(given, gateway.egress);
+    const ipnUrl = given.ipnUrl ?? (await handlerOf(gateway, given));
+    const options = completeOptions({ ...given, ipnUrl }, gateway.egress);
     const { cancelled } = options;
     cancelled?.throwIfAborted();
     const chosen = chooseCases(options);
@@ -60,9 +61,12 @@ export async function audit(
     await unlessAborted(cancelled, shop.restart());
     await unlessAborted(cancelled, orders.begin());
     await waitForShop(shop, options.waitMs ?? 0);
-    await unlessAborted(cancelled, shop.completeProbe());
     options.onBegin?.(chosen.length);
-    const cases = await unlessAborted(cancelled, runCases(shop, chosen)).catch(async (error: unknown) => {
+    const run = async () => {
+      await shop.completeProbe();
+      return runCases(shop, chosen);
+    };
+    const cases = await unlessAborted(cancelled, run()).catch(async (error: unknown) => {
       // A failing cleanup must not hide the original error.
       const cleanUp = async () => {
         await orders.abandon().catch(() => {});
@@ -81,6 +85,7 @@ export async function audit(
       Object.entries(shop.check).map(([name, text]) => [name, text && mask(text)]),
     ) as AuditReport['check'];
     return {
+      ...(shop.witness?.learned && { learned: shop.witness.learned }),
       ...(check && { check }),
       cases,
       summary: auditSummary(cases),
@@ -90,6 +95,26 @@ export async function audit(
       notices: [...notices],
     };
   });
+}
+
+/**
+ * The handler of a shop: the `ipn_url` of an order, which is then canceled.
+ *
+ * @throws GatewayError `usage` if the shop places no orders
+ */
+async function handlerOf(gateway: AuditGateway, given: AuditOptions): Promise<string> {
+  if (!hasOrders(given)) {
+    throw usage('audit requires the address of the IPN handler, or a way to place orders', {
+      hint: hint`For example: ${command('audit', 'http://localhost:3000/ipn')}`,
+    });
+  }
+  const orders = new Orders(gateway, { ...given, ipnUrl: gateway.url }, new Set(), '');
+  await orders.begin();
+  using order = await orders.take();
+  await cancelLeftOver(gateway, orders);
+  const { origin = '', pathname = '' } =
+    order && URL.canParse(order.payment.ipnUrl) ? new URL(order.payment.ipnUrl) : {};
+  return origin + pathname;
 }
 
 /** @throws GatewayError `usage` for an unknown name */
@@ -192,6 +217,7 @@ async function runCases(shop: Shop, chosen: readonly AuditCase[]): Promise<Audit
   };
   record(CONTROL, await run(CONTROL));
   bystanders = new Bystanders(shop);
+  shop.isAlone = false;
   options.signal?.throwIfAborted();
   const impossible = whyNothingElseRuns(shop, done.get(CONTROL));
   if (impossible)
@@ -217,6 +243,7 @@ async function runCases(shop: Shop, chosen: readonly AuditCase[]): Promise<Audit
       else record(one, finding);
     },
   );
+  shop.isAlone = true;
   if ([...suspected.values()].some(({ stopped }) => stopped)) await shop.restart();
   for (const [one, finding] of suspected) record(one, ...(await tryAgain(one, finding, run, shop)));
   const alone = cases.filter((one) => one.alone && !one.last);

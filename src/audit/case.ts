@@ -5,7 +5,7 @@ import { performance } from '../system/real-time.ts';
 import { curlOf, described, type Observation, type ProbeRequest, requestText } from './client.ts';
 import { Ipn } from './ipn.ts';
 import type { Fix, MistakeName } from './mistakes.ts';
-import { differenceOf, isCountOrLog, type OrderSnapshot } from './probe.ts';
+import { isCountOrLog, type OrderSnapshot } from './probe.ts';
 import type { Shop } from './shop.ts';
 
 /** The result of a case. */
@@ -206,14 +206,16 @@ export async function judgeTraces(
   const places = await shop.changesOf(before, after);
   if (!places.length) return { verdict: 'pass' };
   const { changes } = shop.calibration;
-  const effects = places.filter((place) => changes.has(place.replace(/\[\]$/, '.length')));
+  const effects = places.filter(
+    (place) => changes.has(place.replace(/\[\]$/, '.length')) || shop.isEffect(place),
+  );
   const because = effects.length
     ? ({
         mistake: 'effects-before-checks',
         harm: `Anyone who knows the ipn_url can cause this without paying: ${effects.join(', ')}.`,
       } as const)
     : ({ mistake: 'status-not-checked', harm: CHANGES_ORDERS } as const);
-  const change = differenceOf(before.text, after.text);
+  const change = shop.difference(before.text, after.text);
   const log = isCountOrLog(before.text, after.text)
     ? ` Only if ${places.join(' and ')} merely records IPNs, say so with ${places.map((place) => `--log ${place.replace(/\[\]$/, '')}`).join(' ')}.`
     : '';

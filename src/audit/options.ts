@@ -14,6 +14,10 @@ const LOCAL = {
   probeCmd: true,
   probe: true,
   probes: true,
+  db: true,
+  dbCmd: true,
+  dbSkip: true,
+  effects: true,
   shop: true,
   allowIpnHosts: true,
   waitMs: true,
@@ -23,6 +27,9 @@ const LOCAL = {
   onCase: true,
   onNotice: true,
 } satisfies Record<Exclude<keyof AuditOptions, keyof AuditRequest>, true>;
+
+/** Options with which an audit can run. */
+export type CompleteOptions = AuditOptions & { ipnUrl: string };
 
 /** The names of all options. */
 export const AUDIT_OPTION_NAMES = [...Object.keys(AuditRequest.def.shape), ...Object.keys(LOCAL)];
@@ -39,6 +46,7 @@ export const hasOrders = ({ orderCmd, orderUrl, order, orderWait }: AuditOptions
  */
 export function requireConsistent(options: Partial<AuditOptions>, egress: Egress): void {
   const { orderCmd, orderUrl, order, orderWait, probeCmd, probeUrl, probe, paidWhen, orders } = options;
+  const { db, dbCmd } = options;
   const { probes = {}, confirmUrl, timeoutMs = 1 } = options;
   const given = (values: Readonly<Record<string, unknown>>) =>
     Object.keys(values).filter((name) => values[name] !== undefined && values[name] !== false);
@@ -46,7 +54,7 @@ export function requireConsistent(options: Partial<AuditOptions>, egress: Egress
   if (sources.length > 1) {
     throw usage(`specify exactly one source of orders: ${sources.map(spelled).join(' or ')}`);
   }
-  const ways = given({ probeCmd, probeUrl, probe });
+  const ways = given({ probeCmd, probeUrl, probe, db, dbCmd });
   if (ways.length > 1) {
     throw usage(`specify exactly one probe for orders: ${ways.map(spelled).join(' or ')}`);
   }
@@ -54,7 +62,8 @@ export function requireConsistent(options: Partial<AuditOptions>, egress: Egress
   if (orderProbe !== undefined && !isAboutOneOrder(orderProbe)) {
     throw usage(`the probe must refer to one order: include {identifier} (got "${orderProbe}")`);
   }
-  if (ways.length && paidWhen === undefined) {
+  const isLearned = (db ?? dbCmd) !== undefined;
+  if (ways.length && paidWhen === undefined && !isLearned) {
     throw usage(
       'a probe needs a condition for paid orders, such as .status=paid or /paid/: specify --paid-when',
     );
@@ -63,7 +72,10 @@ export function requireConsistent(options: Partial<AuditOptions>, egress: Egress
     throw usage('paidWhen must be a text, such as .status=paid or /paid/, and not a function');
   }
   if (!ways.length && (paidWhen !== undefined || Object.keys(probes).length)) {
-    throw usage('--paid-when and --probe require an order probe: specify --probe-cmd or --probe-url');
+    throw usage('--paid-when and --probe require an order probe: specify --probe-cmd, --probe-url or --db');
+  }
+  if (isLearned && sources.length === 0) {
+    throw usage('--db learns from orders of the shop: specify --order-url, --order-cmd or --order-wait');
   }
   if (orders !== undefined && !(Number.isInteger(orders) && orders >= 1 && orders <= 10_000)) {
     throw usage(`the number of orders must be a whole number from 1 to 10,000 (got ${orders})`);
@@ -164,7 +176,7 @@ const PRESETS: Readonly<Record<AuditPreset, (origin: string) => Filled>> = {
 };
 
 /** Adds the options of a preset that the user omitted, and reports its commands and addresses to `onNotice`. */
-export function withPreset(options: AuditOptions): AuditOptions {
+export function withPreset(options: CompleteOptions): CompleteOptions {
   const { preset, ipnUrl, onNotice } = options;
   if (preset === undefined) return options;
   const { orderCmd, orderUrl, orderWait, probeCmd, probeUrl, ...probe } = PRESETS[preset](
@@ -185,14 +197,28 @@ export function withPreset(options: AuditOptions): AuditOptions {
   return filled;
 }
 
+/** `orders.status=paid` as a condition on the JSON that is made of the rows. */
+const asPath = (text: string) => (/^[\w$-]+(?:\.[\w$-]+)*(?:=|$)/.test(text) ? `.${text}` : text);
+
+/** Names of tables and columns as places of the rows of an order. */
+function withPlaces(options: CompleteOptions): CompleteOptions {
+  const { db, dbCmd, paidWhen, log } = options;
+  if ((db ?? dbCmd) === undefined) return options;
+  return {
+    ...options,
+    ...(paidWhen !== undefined && { paidWhen: asPath(paidWhen) }),
+    ...(log && { log: log.map((one) => asPath(one.replace(/\.\*$/, ''))) }),
+  };
+}
+
 /**
  * The options of an audit with those of its preset.
  *
  * @throws GatewayError `usage`, `invalid_fields` or `forbidden`
  */
-export function completeOptions(options: AuditOptions, egress: Egress): AuditOptions {
+export function completeOptions(options: CompleteOptions, egress: Egress): CompleteOptions {
   requireReachable(egress, 'ipnUrl', options.ipnUrl);
-  const complete = withPreset(options);
+  const complete = withPlaces(withPreset(options));
   requireConsistent(complete, egress);
   return complete;
 }

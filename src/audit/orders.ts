@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http';
-import type { AuditOptions } from '../contract/audit-options.ts';
 import { GatewayError } from '../contract/error.ts';
 import type { Payment } from '../contract/payment.ts';
 import { shorten } from '../contract/text.ts';
@@ -10,6 +9,7 @@ import { pause, performance } from '../system/real-time.ts';
 import { ask } from './client.ts';
 import { callUserFunction, type OrderValues, readCommand, runCommand, valuesOf } from './command.ts';
 import type { AuditGateway } from './gateway.ts';
+import type { CompleteOptions } from './options.ts';
 
 const MAX_ORDERS = 150;
 const MAX_ORDERS_BY_HAND = 3;
@@ -35,10 +35,11 @@ type Untouched = Pick<UsedOrder, 'payment' | 'text'>;
 /** Supplies orders, one for each case. */
 export class Orders {
   readonly #gateway: AuditGateway;
-  readonly #options: AuditOptions;
+  readonly #options: CompleteOptions;
   readonly #place: PlaceOrder;
   readonly #notices: Set<string>;
   readonly #attackerUrl: string;
+  readonly #request: <Result>(run: () => Promise<Result>) => Promise<Result>;
   /** The shop's own names for its orders, by payment id. */
   readonly #names = new Map<string, string>();
   /** The cookies that the shop set when an order was placed, by payment id. */
@@ -63,10 +64,18 @@ export class Orders {
   /**
    * @param notices collects messages for the user
    * @param attackerUrl the ipn_url of the attacker's own payments, which are no orders of the shop
+   * @param request runs each request to the shop
    * @throws GatewayError `usage` for an order command with invalid placeholders
    */
-  constructor(gateway: AuditGateway, options: AuditOptions, notices: Set<string>, attackerUrl: string) {
+  constructor(
+    gateway: AuditGateway,
+    options: CompleteOptions,
+    notices: Set<string>,
+    attackerUrl: string,
+    request: <Result>(run: () => Promise<Result>) => Promise<Result> = (run) => run(),
+  ) {
     this.#gateway = gateway;
+    this.#request = request;
     this.#options = options;
     this.#place = placeOf(gateway, options);
     this.#notices = notices;
@@ -177,7 +186,7 @@ export class Orders {
     const givenUp = new AbortController();
     let result: { output: unknown } | { error: unknown } | undefined;
     this.#isPlacing = true;
-    const placed = this.#place(givenUp.signal).then(
+    const placed = this.#request(() => this.#place(givenUp.signal)).then(
       (output) => {
         result = { output };
       },
@@ -288,7 +297,7 @@ function lastLineOf(output: unknown): string | undefined {
  */
 type PlaceOrder = (givenUp: AbortSignal) => Promise<unknown>;
 
-function placeOf(gateway: AuditGateway, options: AuditOptions): PlaceOrder {
+function placeOf(gateway: AuditGateway, options: CompleteOptions): PlaceOrder {
   const { orderCmd, orderUrl, orderMethod = 'POST', order, orderWait, ipnUrl, onNotice } = options;
   const { timeoutMs, cancelled } = options;
   const endedBy = (givenUp: AbortSignal) => (cancelled ? AbortSignal.any([cancelled, givenUp]) : givenUp);

@@ -1,17 +1,19 @@
-import type { AuditOptions } from '../contract/audit-options.ts';
 import type { AuditCheck } from '../contract/audit-report.ts';
-import { GatewayError } from '../contract/error.ts';
+import { GatewayError, usage } from '../contract/error.ts';
 import type { Payment, Settled } from '../contract/payment.ts';
+import { Database } from '../database/database.ts';
 import { withQueryOf } from '../delivery/forward.ts';
 import { pause, performance } from '../system/real-time.ts';
 import type { IpnTools } from '../wire/dialect.ts';
 import { AuditClient, type Observation, type ProbeRequest, requestText } from './client.ts';
 import type { AuditGateway } from './gateway.ts';
 import { Ipn } from './ipn.ts';
-import { hasOrders } from './options.ts';
+import { type CompleteOptions, hasOrders } from './options.ts';
 import { Orders } from './orders.ts';
-import { changedPlaces, guessProbe, type OrderSnapshot, probesOf } from './probe.ts';
+
+import { changedPlaces, differenceOf, guessProbe, type OrderSnapshot, probesOf } from './probe.ts';
 import type { ShopProcess } from './shop-process.ts';
+import { Witness } from './witness.ts';
 
 /** A request and the response. */
 interface Exchange {
@@ -34,6 +36,8 @@ const OVERLAP_WAIT_MS = 2_000;
 /** Time for a crashing shop to exit and close its connections. */
 const BREAK_MS = 50;
 const SHORTEST_GRACE_MS = 60;
+/** How much longer than for the control is waited at most. */
+const LONGEST_MARGIN_MS = 1_500;
 const SHORTEST_PATIENCE_MS = 700;
 
 /** The default limit for a response, in milliseconds: a slow handler that takes the payment is no failure. */
@@ -43,11 +47,15 @@ const TIMEOUT_MS = 30_000;
 export class Shop {
   readonly gateway: AuditGateway;
   readonly tools: IpnTools;
-  options: AuditOptions;
+  options: CompleteOptions;
   /** Receives the IPNs of the attacker's own payments. */
   readonly attackerUrl: string;
   readonly orders: Orders;
   probes: ReturnType<typeof probesOf>;
+  /** The shop's database, if it shows the state of orders. */
+  readonly witness: Witness | undefined;
+  /** Whether no other case is running, so that an effect on shared rows has one cause. */
+  isAlone = true;
   /** Messages for the user. */
   readonly notices = new Set<string>();
   /** All requests and responses, to search for leaks. */
@@ -89,21 +97,45 @@ export class Shop {
   };
 
   /** @throws GatewayError `usage` for an invalid command or condition */
-  constructor(gateway: AuditGateway, tools: IpnTools, options: AuditOptions, attackerUrl: string) {
+  constructor(gateway: AuditGateway, tools: IpnTools, options: CompleteOptions, attackerUrl: string) {
     const { timeoutMs = TIMEOUT_MS, cancelled } = options;
     this.gateway = gateway;
     this.tools = tools;
     this.timeoutMs = timeoutMs;
     this.options = options;
     this.attackerUrl = attackerUrl;
-    this.orders = new Orders(gateway, options, this.notices, attackerUrl);
+    const { db, dbCmd, dbSkip, effects } = options;
+    if ((db ?? dbCmd) !== undefined) {
+      const database = new Database({ db, dbCmd, dbSkip }, (url) => gateway.egress.unreachable(url));
+      this.witness = new Witness(database, effects);
+    }
+    this.orders = new Orders(gateway, options, this.notices, attackerUrl, (run) => this.#request(run));
     this.probes = probesOf(options, gateway);
     this.#client = new AuditClient(gateway.egress, timeoutMs, { cancelled });
   }
 
+  /** Runs a request to the shop, but not while its database is read. */
+  #request<Result>(run: () => Promise<Result>): Promise<Result> {
+    return this.witness ? this.witness.request(run) : run();
+  }
+
+  /** Learns from the database what an order and a payment are. @throws GatewayError `usage` if it shows neither */
+  async #learn(witness: Witness): Promise<void> {
+    const found = await witness.learn(this);
+    if ('missing' in found)
+      throw usage(
+        `nothing can be learned from the database: ${found.missing}. Is it the database of this shop?`,
+      );
+    const paidWhen = this.options.paidWhen ?? found.paidWhen;
+    this.options = { ...this.options, paidWhen };
+    this.probes = probesOf(this.options, this.gateway);
+    for (const notice of [witness.describe(paidWhen), ...witness.notices]) this.notices.add(notice);
+  }
+
   /** Looks for a probe and a condition if the user gave neither, and the shop places orders without help. */
   async completeProbe(): Promise<void> {
-    const { gateway, notices, options } = this;
+    const { gateway, notices, options, witness } = this;
+    if (witness) return this.#learn(witness);
     if (this.canLook || !this.hasOrders || options.orderWait) return;
     using order = await this.orders.take();
     const found = order && (await guessProbe(order.payment, options.orderUrl, gateway.egress));
@@ -124,7 +156,7 @@ export class Shop {
 
   /** Whether a probe shows the state of an order. */
   get canLook(): boolean {
-    return this.probes.probe !== undefined;
+    return this.probes.probe !== undefined || this.witness !== undefined;
   }
 
   /**
@@ -132,6 +164,7 @@ export class Shop {
    * control.
    */
   get hasEffectProbe(): boolean {
+    if (this.witness) return true;
     const isStable = [...this.probes.effects.keys()].some((name) => !this.unstable.has(name));
     return isStable || [...this.calibration.changes.values()].some((change) => change > 0);
   }
@@ -177,14 +210,14 @@ export class Shop {
 
   async send(request: ProbeRequest): Promise<Observation> {
     this.options.cancelled?.throwIfAborted();
-    const observation = await this.#client.send(request);
+    const observation = await this.#request(() => this.#client.send(request));
     await this.#requireAlive([this.see(request, observation)]);
     return observation;
   }
 
   async sendTogether(requests: readonly ProbeRequest[]): Promise<Observation[]> {
     this.options.cancelled?.throwIfAborted();
-    const observations = await this.#client.sendTogether(requests);
+    const observations = await this.#request(() => this.#client.sendTogether(requests));
     const exchanges = requests.flatMap((request, index) => {
       const observation = observations[index];
       return observation ? [this.see(request, observation)] : [];
@@ -207,7 +240,7 @@ export class Shop {
     const limitMs = OVERLAP_WAIT_MS + 2 * this.calibration.answerMs;
     if (!control) return true;
     const request = this.postOf(control.payment)(this.ipnOf(control.payment).badlySigned());
-    return this.#client.answersDuring(request, limitMs);
+    return this.#request(() => this.#client.answersDuring(request, limitMs));
   }
 
   /** @throws GatewayError `check_failed` if a request without a response has crashed the shop */
@@ -259,7 +292,7 @@ export class Shop {
   /** The customer pays, and the emulator sends the IPN. @returns its delivery; null if it sends none */
   async payWithIpn({ id }: Payment): Promise<Settled['delivery']> {
     const how = { delivery: 'ipn-only', awaitDelivery: true, by: 'audit' } as const;
-    return (await this.gateway.payments.approve(id, how)).delivery;
+    return (await this.#request(() => this.gateway.payments.approve(id, how))).delivery;
   }
 
   /**
@@ -285,13 +318,14 @@ export class Shop {
     this.options.cancelled?.throwIfAborted();
     const at = performance.now();
     const values = this.orders.valuesOf(payment);
-    const { text, status } = probe ? await probe(values) : { text: '', status: null };
+    const seen = await this.witness?.look(values);
+    const { text, status } = probe ? await probe(values) : { text: seen?.text ?? '', status: null };
     if (probe && text.trim() === '') {
       throw new GatewayError('check_failed', `the probe returned nothing for "${payment.identifier}"`);
     }
-    const looked = new Map<string, string>();
+    const looked = new Map<string, string>(this.isAlone ? seen?.effects : []);
     for (const [name, effect] of effects) looked.set(name, (await effect(values)).text);
-    const paid = probe ? isPaid(text) : null;
+    const paid = this.canLook ? isPaid(text) : null;
     return { paid, text: this.stablePart(text), status, effects: looked, at };
   }
 
@@ -326,7 +360,8 @@ export class Shop {
     payment: Payment,
     first: OrderSnapshot,
   ): Promise<{ look: OrderSnapshot; changedAt: number }> {
-    const quietMs = this.probes.effects.size ? QUIET_WITH_EFFECTS_MS : QUIET_MS;
+    const usual = this.probes.effects.size ? QUIET_WITH_EFFECTS_MS : QUIET_MS;
+    const quietMs = usual + (this.witness?.lagMs ?? 0);
     const deadline = performance.now() + LONGEST_WAIT_MS;
     let [look, changedAt] = [first, first.at];
     while (performance.now() < Math.min(changedAt + quietMs, deadline)) {
@@ -343,7 +378,23 @@ export class Shop {
     const places = changedPlaces(before.text, after.text);
     if (!places.length) return [];
     const isRecord = await this.records();
-    return places.filter((place) => !isRecord(place));
+    const changed = places.filter((place) => !isRecord(place));
+    return this.witness ? this.witness.placesOf(changed) : changed;
+  }
+
+  /** Whether a place in the database changes with a payment. */
+  isEffect(place: string): boolean {
+    return this.witness?.learned?.payment.includes(place) === true;
+  }
+
+  /** What differs between two outputs of the probe, for a report. */
+  difference(before: string, after: string): string {
+    return this.witness?.difference(before, after) ?? differenceOf(before, after);
+  }
+
+  /** An output of the probe, for a report. */
+  shown(text: string): string {
+    return this.witness?.masked(text) ?? text;
   }
 
   /** Returns a function that tells whether a place of the probe's output only records IPNs. */
@@ -400,7 +451,8 @@ export class Shop {
   /** Waits longer than the shop took for the control. */
   grace(): Promise<void> {
     const { lagMs } = this.calibration;
-    return pause(Math.min(SHORTEST_GRACE_MS + 3 * lagMs, LONGEST_WAIT_MS));
+    const longer = Math.min(3 * lagMs, lagMs + LONGEST_MARGIN_MS);
+    return pause(Math.min(SHORTEST_GRACE_MS + longer, LONGEST_WAIT_MS));
   }
 }
 

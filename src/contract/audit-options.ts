@@ -2,7 +2,9 @@ import type { AuditPreset } from './audit.ts';
 import type { AuditedCase, AuditRequest } from './audit-report.ts';
 
 /** Options of an audit. Unlike `AuditRequest`, these run commands and code, so they never come from the network. */
-export interface AuditOptions extends Omit<AuditRequest, 'preset'> {
+export interface AuditOptions extends Omit<AuditRequest, 'preset' | 'ipnUrl'> {
+  /** The shop's IPN handler. Default: the `ipn_url` of the first order, if the shop places orders. */
+  ipnUrl?: string | undefined;
   /** Default ways to place and probe orders. */
   preset?: AuditPreset | undefined;
   /** Command or function that places an order, instead of `orderUrl`. The last line of its output is `{order}`. */
@@ -15,6 +17,14 @@ export interface AuditOptions extends Omit<AuditRequest, 'preset'> {
   probe?: ((identifier: string) => unknown) | undefined;
   /** More probes by name: commands or addresses. Their output must not change when a case must have no effect. */
   probes?: Readonly<Record<string, string | ((identifier: string) => unknown)>> | undefined;
+  /** The shop's database, instead of probes: `sqlite:<file>`, `mysql://user@host/name` or `postgres://user@host/name`. */
+  db?: string | undefined;
+  /** Command that prints the rows of the database as INSERT statements with the names of their columns. */
+  dbCmd?: string | undefined;
+  /** Tables that are not read. */
+  dbSkip?: readonly string[] | undefined;
+  /** Effects of a payment in the database, such as `stock.count`, in addition to those that are learned. */
+  effects?: readonly string[] | undefined;
   /** Command that starts the shop, which is then started again after a crash. */
   shop?: string | undefined;
   /** More public hosts that requests may be sent to. Hosts allowed for IPNs are always allowed. */

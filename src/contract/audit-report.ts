@@ -101,7 +101,24 @@ export const AuditCheck = record(
 );
 export type AuditCheck = z.output<typeof AuditCheck>;
 
+const places = (what: string) => field(z.array(text), what);
+
+export const Learned = record(
+  'Learned',
+  'What the audit learned from the database of the shop, as `table.column`, or `table.*` for a new row.',
+  {
+    order: places(
+      'Columns that hold the identifier of an order, and tables that get a row when it is placed.',
+    ),
+    payment: places('What a genuine IPN changes, and nothing else does.'),
+    records: places('What a rejected IPN changes, too.'),
+    noise: places('What changes without an IPN.'),
+  },
+);
+export type Learned = z.output<typeof Learned>;
+
 const report = {
+  learned: field(z.optional(Learned), 'What was learned, with `--db`.'),
   check: field(z.optional(AuditCheck), 'The set-up, as the control found it.'),
   cases: field(z.array(AuditedCase), 'In the order of the case list.'),
   summary: field(AuditSummary, 'Number of cases by verdict.'),

@@ -263,7 +263,7 @@ export function clientOf(
       const report = await auditReport(client, server, options);
       if (artifacts) {
         const secrets = { secretKey: keys.secretKey, controlToken: server.controlToken ?? controlToken };
-        const shownUrl = secretMask(secrets)(options.ipnUrl);
+        const shownUrl = secretMask(secrets)(options.ipnUrl ?? options.orderUrl ?? 'the shop');
         await writeAuditReports(artifacts, report, shownUrl).catch((error: Error) =>
           options.onNotice?.(`${artifacts} is incomplete: ${error.message}`),
         );

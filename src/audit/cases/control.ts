@@ -11,7 +11,6 @@ import { type Fix, MISTAKES } from '../mistakes.ts';
 import { originOf } from '../orders.ts';
 import {
   conditionProblem,
-  differenceOf,
   differsAtPath,
   isCountOrLog,
   numericChanges,
@@ -133,7 +132,7 @@ function setUpProblem({ shop, before }: Target, after: OrderSnapshot): SetUpProb
     );
   const isAtPath = differsAtPath(paidWhen, before.text, after.text);
   if (!isAtPath && isCountOrLog(before.text, after.text)) return undefined;
-  const change = differenceOf(before.text, after.text);
+  const change = shop.difference(before.text, after.text);
   return NOT_ACCEPTED.test(change)
     ? undefined
     : problem(
@@ -166,7 +165,7 @@ export const CONTROL: AuditCase = {
     const { ipnUrl } = shop.options;
     const { check } = shop;
     check.wrong = 'handler';
-    check.before = shop.canLook ? before.text : null;
+    check.before = shop.canLook ? shop.shown(before.text) : null;
     if (shop.hasOrders && routeOf(payment.ipnUrl) !== routeOf(ipnUrl)) {
       shop.notices.add(`the order's ipn_url is ${payment.ipnUrl}: the audit attacks it instead of ${ipnUrl}`);
     }
@@ -204,7 +203,7 @@ export const CONTROL: AuditCase = {
       return { ...shown, verdict: 'unproven', why };
     }
     const after = await shop.lookUntilPaid(payment);
-    check.after = after.text;
+    check.after = shop.shown(after.text);
     if (!after.paid) {
       const wrong = setUpProblem(target, after);
       if (!wrong) return { ...shown, verdict: 'fail', why: whyNotPaid(observation) };

@@ -5,7 +5,7 @@ import { secretMask } from '../../audit/gateway.ts';
 import { AUDIT_PRESETS, AUDIT_VERDICTS, type AuditVerdict, isReportable } from '../../contract/audit.ts';
 import type { AuditedCase, AuditReport } from '../../contract/audit-report.ts';
 import { auditHeadline, counted, releases } from '../../contract/audit-summary.ts';
-import { command, hint, usage } from '../../contract/error.ts';
+import { usage } from '../../contract/error.ts';
 import { namesOf } from '../../contract/vocabulary.ts';
 import type { GatewaySimClient } from '../../library/api.ts';
 import { auditReport, clientOf, egressOf } from '../../library/client.ts';
@@ -49,6 +49,16 @@ const PROBE = {
   paidWhen: text('condition', 'condition for a paid order: .path=value for JSON, or /regular expression/'),
 };
 
+const DATABASE = {
+  db: text(
+    'database',
+    "the shop's database instead of a probe: sqlite:<file>, mysql://user@host/name or postgres://user@host/name",
+  ),
+  dbCmd: text('command', 'command that prints its rows as INSERT statements with the names of the columns'),
+  dbSkip: list('tables', 'do not read these tables; repeatable'),
+  effect: list('columns', 'more effects that must happen once, such as stock.count; repeatable'),
+};
+
 /** Verdicts that `--fail-on` accepts, in addition to `fail`. */
 const FAIL_ON: readonly string[] = ['at-risk', 'unproven'] satisfies AuditVerdict[];
 
@@ -84,6 +94,7 @@ export const audit = defineCommand({
       'command or url',
       "another effect that must happen once per payment, such as stock='<command or url>'; repeatable",
     ),
+    ...DATABASE,
     orders: text('number', 'maximum number of orders (default: 150; 3 with --order-wait)'),
     shop: text(
       'command',
@@ -107,7 +118,19 @@ export const audit = defineCommand({
   ],
   run: async (context) => {
     const { args, fields, options, output, io } = context;
-    const { list, junit, html, own, failOn = [], allowIpnHost, orders, probe, timeout, wait } = options;
+    const {
+      list,
+      junit,
+      html,
+      own,
+      failOn = [],
+      allowIpnHost,
+      orders,
+      probe,
+      effect,
+      timeout,
+      wait,
+    } = options;
     if (list) {
       const { auditCases } = await import('../../audit/audit.ts');
       const cases = auditCases();
@@ -123,11 +146,6 @@ export const audit = defineCommand({
       return { json: { cases }, text };
     }
     const [ipnUrl] = args;
-    if (ipnUrl === undefined) {
-      throw usage('audit requires the address of the IPN handler', {
-        hint: hint`For example: ${command('audit', 'http://localhost:3000/ipn')}`,
-      });
-    }
     const unknown = failOn.find((verdict) => !FAIL_ON.includes(verdict));
     if (unknown !== undefined) throw usage(`--fail-on accepts ${FAIL_ON.join(' and ')} (got "${unknown}")`);
     using interrupted = interruption('the audit', io);
@@ -147,6 +165,10 @@ export const audit = defineCommand({
         signal: interrupted.soon,
         cancelled: interrupted.now,
         probes: probe,
+        effects: effect,
+        db: options.db,
+        dbCmd: options.dbCmd,
+        dbSkip: options.dbSkip,
         shop: options.shop,
         timeoutMs: timeout,
         waitMs: wait,
@@ -158,7 +180,9 @@ export const audit = defineCommand({
       });
       const artifacts = io.env[ARTIFACTS];
       const { auditReports, htmlReport, junitReport } = await import('../../audit/reports.ts');
-      const shownUrl = secretMask({ secretKey: gateway.secretKey, controlToken })(ipnUrl);
+      const shownUrl = secretMask({ secretKey: gateway.secretKey, controlToken })(
+        ipnUrl ?? fields.orderUrl ?? 'the shop',
+      );
       const unwritten = await writeReports(
         [
           ...(artifacts ? auditReports(artifacts, report, shownUrl) : []),

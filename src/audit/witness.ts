@@ -1,0 +1,403 @@
+import type { Learned } from '../contract/audit-report.ts';
+import type { Payment } from '../contract/payment.ts';
+import { plainText } from '../contract/text.ts';
+import type { Database } from '../database/database.ts';
+import {
+  A_TIME,
+  changesBetween,
+  type Row,
+  type Rows,
+  shownValue,
+  textOf,
+  type Value,
+  WHOLE_ROW,
+} from '../database/rows.ts';
+import { pause, performance } from '../system/real-time.ts';
+import type { ProbeRequest } from './client.ts';
+import type { OrderValues } from './command.ts';
+import type { Ipn } from './ipn.ts';
+import type { Orders } from './orders.ts';
+import { changedPlaces, valueAt } from './probe.ts';
+import { Turns } from './turns.ts';
+
+/*
+ * The shop's database as a witness: what belongs to an order, and what a payment changes, is learned from orders that are
+ * paid, refused and left alone.
+ */
+
+const POLL_MS = 100;
+/** The rows are complete when nothing has changed for this long. Workers write late. */
+const QUIET_MS = 2_500;
+const SHORT_QUIET_MS = 600;
+const LONGEST_MS = 10_000;
+/** A shorter value occurs by chance. */
+const SHORTEST_TIE = 4;
+/** How far rows may be from the row that names the order. */
+const MAX_STEPS = 3;
+
+/** The rows of a table that belong to an order. */
+type OwnRows = ReadonlyMap<string, ReadonlyMap<string, Row>>;
+
+/** The part of a shop under test from which is learned. */
+interface Teacher {
+  orders: Pick<Orders, 'take' | 'valuesOf'>;
+  ipnOf(payment: Payment): Ipn;
+  postOf(payment: Payment): (ipn: Ipn) => ProbeRequest;
+  send(request: ProbeRequest): Promise<unknown>;
+  payWithIpn(payment: Payment): Promise<unknown>;
+}
+
+export class Witness {
+  readonly #database: Database;
+  readonly #turns = new Turns();
+  /** The columns that hold an order's identifier, transaction id or token, as `table.column`. */
+  #ties: ReadonlySet<string> = new Set();
+  /** Effects on rows that belong to no order, such as `stock.count`, or `mails.*` for their number. */
+  #shared: readonly string[];
+  /** Tables of which some row has belonged to an order. */
+  readonly #tables = new Set<string>();
+  /** What was learned; null until then. */
+  learned: Learned | null = null;
+  /** From the response to an IPN until its last effect, in milliseconds. */
+  lagMs = 0;
+
+  /** @param effects effects that the user names */
+  constructor(database: Database, effects: readonly string[] = []) {
+    this.#database = database;
+    this.#shared = effects;
+  }
+
+  /** Messages for the user. */
+  get notices(): ReadonlySet<string> {
+    return this.#database.notices;
+  }
+
+  /** Runs a request to the shop while nothing is read. */
+  request<Result>(run: () => Promise<Result>): Promise<Result> {
+    return this.#turns.request(run);
+  }
+
+  /** The rows of an order as JSON, and the effects on rows of no order. */
+  async look(values: OrderValues): Promise<{ text: string; effects: Map<string, string> }> {
+    const rows = await this.#read();
+    const own = this.#rowsOf(rows, values);
+    const effects = new Map(this.#shared.map((place) => [place, String(totalOf(rows, place))]));
+    return { text: this.#textOf(own), effects };
+  }
+
+  #read(): Promise<Rows> {
+    return this.#turns.read(() => this.#database.read());
+  }
+
+  #rowsOf(rows: Rows, values: OrderValues): OwnRows {
+    const known = new Set(tiesOf(values));
+    const own = new Map<string, Map<string, Row>>();
+    const add = (table: string, key: string, row: Row) => {
+      const found = own.get(table) ?? new Map<string, Row>();
+      own.set(table, found);
+      if (found.has(key)) return false;
+      found.set(key, row);
+      return true;
+    };
+    let last: { table: string; row: Row }[] = [];
+    for (const [table, all] of rows) {
+      const columns = [...this.#ties].filter((tie) => tie.startsWith(`${table}.`));
+      for (const [key, row] of columns.length ? all : []) {
+        const isTied = columns.some((tie) => known.has(plainText(row[tie.slice(table.length + 1)]) ?? ''));
+        if (isTied && add(table, key, row)) last.push({ table, row });
+      }
+    }
+    for (let step = 0; last.length && step < MAX_STEPS; step++) {
+      const next: typeof last = [];
+      for (const parent of last) {
+        for (const [table, all] of rows) {
+          if (table === parent.table) continue;
+          const column = referenceTo(parent.table, parent.row, all);
+          if (column === undefined) continue;
+          for (const [key, row] of all) {
+            if (plainText(row[column.own]) !== plainText(parent.row[column.theirs])) continue;
+            if (add(table, key, row)) next.push({ table, row });
+          }
+        }
+      }
+      last = next;
+    }
+    for (const table of own.keys()) this.#tables.add(table);
+    return own;
+  }
+
+  /** The rows as JSON: for each table their number, and the values of each column. */
+  #textOf(own: OwnRows): string {
+    const isRecord = (table: string, column: string) =>
+      this.learned?.records.includes(`${table}.${column}`) === true;
+    const tables = [...new Set([...this.#tables, ...own.keys()])].filter(
+      (table) => !isRecord(table, WHOLE_ROW),
+    );
+    const shown = tables.toSorted().map((table) => {
+      const rows = [...(own.get(table)?.values() ?? [])];
+      const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))]
+        .filter((column) => !isRecord(table, column))
+        .map((column) => [column, together(rows.map((row) => row[column]))]);
+      return [table, { rows: rows.length, ...Object.fromEntries(columns) }];
+    });
+    return JSON.stringify(Object.fromEntries(shown));
+  }
+
+  /** Reads until nothing has changed for a while. @returns the rows, and when they last changed */
+  async #settled(quietMs: number): Promise<{ rows: Rows; at: number }> {
+    const end = performance.now() + LONGEST_MS;
+    let [rows, at] = [await this.#read(), performance.now()];
+    while (performance.now() < Math.min(at + quietMs, end)) {
+      await pause(POLL_MS);
+      const next = await this.#read();
+      if (changesBetween(rows, next).length) at = performance.now();
+      rows = next;
+    }
+    return { rows, at };
+  }
+
+  /**
+   * Places orders, refuses an IPN for two, pays two and leaves two alone.
+   *
+   * @returns the condition for a paid order; or what is missing, in words
+   */
+  async learn(shop: Teacher): Promise<{ paidWhen: string } | { missing: string }> {
+    const placed: Payment[] = [];
+    const tied: Set<string>[] = [];
+    const created: Set<string>[] = [];
+    let { rows } = await this.#settled(SHORT_QUIET_MS);
+    for (let count = 0; count < 6; count++) {
+      using order = await shop.orders.take();
+      if (!order) return { missing: 'fewer than six orders could be placed' };
+      order.isUntouched = count > 3;
+      placed.push(order.payment);
+      if (count > 1) continue;
+      const after = (await this.#settled(SHORT_QUIET_MS)).rows;
+      const made = newRows(rows, after);
+      tied.push(tiesIn(made, shop.orders.valuesOf(order.payment)));
+      created.push(new Set(made.map(({ table }) => `${table}.${WHOLE_ROW}`)));
+      rows = after;
+    }
+    const [first = new Set<string>(), second = first] = tied;
+    this.#ties = new Set([...first].filter((tie) => second.has(tie)));
+    if (!this.#ties.size)
+      return { missing: 'no new row holds the identifier or the transaction id of an order' };
+    const idle = await this.#read();
+    const { rows: start } = await this.#settled(SHORT_QUIET_MS);
+    const [one, other, third, fourth] = placed;
+    for (const payment of [third, fourth])
+      if (payment)
+        await shop.send(shop.postOf(payment)(shop.ipnOf(payment).badlySigned().set('status', 'failed')));
+    const { rows: middle } = await this.#settled(SHORT_QUIET_MS);
+    for (const payment of [one, other]) if (payment) await shop.payWithIpn(payment);
+    const paidAt = performance.now();
+    const { rows: end, at } = await this.#settled(QUIET_MS);
+    this.lagMs = Math.max(at - paidAt, 0);
+    // Rows that came with an IPN may name the order, too.
+    const came = newRows(start, end);
+    const tiesOfAll = placed.map((payment) => tiesIn(came, shop.orders.valuesOf(payment)));
+    const isIn = (tie: string, ...orders: number[]) => orders.every((index) => tiesOfAll[index]?.has(tie));
+    const later = tiesOfAll.flatMap((ties) => [...ties]).filter((tie) => isIn(tie, 0, 1) || isIn(tie, 2, 3));
+    this.#ties = new Set([...this.#ties, ...later]);
+    const rowsOf = (from: Rows) => placed.map((payment) => this.#rowsOf(from, shop.orders.valuesOf(payment)));
+    // The tables of all are known before the first text is made.
+    const [atStart, atMiddle, atEnd] = [start, middle, end].map(rowsOf);
+    const texts = (all: readonly OwnRows[] = []) => all.map((own) => this.#textOf(own));
+    const [before, refused, after] = [texts(atStart), texts(atMiddle), texts(atEnd)];
+    const both = (some: readonly string[], others: readonly string[]) =>
+      some.filter((place) => others.includes(place));
+    const changed = (index: number, from: readonly string[], to: readonly string[]) =>
+      changedPlaces(from[index] ?? '', to[index] ?? '');
+    const noise = changed(4, before, after);
+    // A refused IPN may count on the row of its order, and must not change it otherwise.
+    const rowsCreated = both([...(created[0] ?? [])], [...(created[1] ?? [])]);
+    const isOwn = (place: string) => rowsCreated.includes(`${place.split('.')[1]}.${WHOLE_ROW}`);
+    const records = both(changed(2, before, refused), changed(3, before, refused)).filter(
+      (place) => !isOwn(place) || typeof valueAt(refused[2] ?? '', place) === 'number',
+    );
+    const payment = both(changed(0, before, after), changed(1, before, after)).filter(
+      (place) => !noise.includes(place) && !records.includes(place),
+    );
+    const moving = [...this.#untied(idle, start, placed, shop).keys()];
+    const recorded = [...this.#untied(start, middle, placed, shop).keys()];
+    const effects = [...this.#untied(middle, end, placed, shop)]
+      .filter(([place, change]) => change % 2 === 0 && !recorded.includes(place) && !moving.includes(place))
+      .map(([place]) => place);
+    this.#shared = [...new Set([...this.#shared, ...effects])];
+    this.learned = {
+      order: [...new Set([...this.#ties, ...rowsCreated])].filter((place) => !moving.includes(place)),
+      payment: [...withoutNewRows(payment.map(named)), ...this.#shared],
+      records: [
+        ...withoutNewRows(records.map(named)),
+        ...recorded.filter((place) => !moving.includes(place)),
+      ],
+      noise: [...withoutNewRows(noise.map(named)), ...moving],
+    };
+    const [, paid = ''] = after;
+    const told = payment.filter(
+      (place) =>
+        isPlain(valueAt(paid, place)) &&
+        plainText(valueAt(paid, place)) === plainText(valueAt(after[0] ?? '', place)) &&
+        plainText(valueAt(before[1] ?? '', place)) === plainText(valueAt(before[0] ?? '', place)),
+    );
+    const place =
+      told.find((one) => /status|state|paid/i.test(one) && !one.endsWith('.rows')) ??
+      told.find((one) => !one.endsWith('.rows')) ??
+      told[0];
+    if (place === undefined) return { missing: 'no row of an order changes with its genuine IPN' };
+    return { paidWhen: `${place}=${plainText(valueAt(paid, place))}` };
+  }
+
+  /** How numbers and counts of rows changed that belong to none of the orders. */
+  #untied(from: Rows, to: Rows, placed: readonly Payment[], shop: Teacher): Map<string, number> {
+    const own = new Set(
+      placed.flatMap((payment) =>
+        [...this.#rowsOf(to, shop.orders.valuesOf(payment))].flatMap(([table, rows]) =>
+          [...rows.keys()].map((key) => `${table}/${key}`),
+        ),
+      ),
+    );
+    const changes = new Map<string, number>();
+    for (const { table, key, column } of changesBetween(from, to)) {
+      if (own.has(`${table}/${key}`)) continue;
+      const place = `${table}.${column}`;
+      const change = totalOf(to, place) - totalOf(from, place);
+      if (change !== 0) changes.set(place, change);
+    }
+    return changes;
+  }
+
+  /** The places that differ, as `table.column`, or `table.*` for new rows. */
+  placesOf(places: readonly string[]): string[] {
+    return withoutNewRows(places.map(named));
+  }
+
+  /** What differs between two texts of an order, without what may be personal. */
+  difference(before: string, after: string): string {
+    return this.placesOf(changedPlaces(before, after))
+      .map((place) => {
+        const [table = '', column = ''] = place.split(/\.(.*)/s);
+        const at = `.${table}.${column === WHOLE_ROW ? 'rows' : column}`;
+        const [from, to] = [before, after].map((text) => valueAt(text, at) as Value | undefined);
+        if (column === WHOLE_ROW) return `${table} ${signed(Number(to ?? 0) - Number(from ?? 0))}`;
+        const [was, is] = [from, to].map((value) => shownValue(column, textOf(value)) ?? 'nothing');
+        return `${place} ${was} → ${is}`;
+      })
+      .join(', ');
+  }
+
+  /** A text of an order, without what may be personal. */
+  masked(text: string): string {
+    const tables = Object.entries(JSON.parse(text) as Record<string, Row>).map(([table, columns]) => [
+      table,
+      Object.fromEntries(
+        Object.entries(columns).map(([column, value]) => [column, shownValue(column, textOf(value))]),
+      ),
+    ]);
+    return JSON.stringify(Object.fromEntries(tables));
+  }
+
+  /** What was learned, in words. */
+  describe(paidWhen: string): string {
+    const { payment = [], records = [] } = this.learned ?? {};
+    const [place = '', value = ''] = paidWhen.slice(1).split(/=(.*)/s);
+    const rows = payment.filter((one) => one.endsWith('.*')).map((one) => one.slice(0, -2));
+    const others = payment.filter(
+      (one) => one !== place && !one.endsWith('.*') && !rows.includes(one.split('.')[0] ?? ''),
+    );
+    const said = [
+      `sets ${place} to ${value}`,
+      ...rows.map((table) => `adds a row to ${table}`),
+      ...(others.length ? [`changes ${others.join(', ')}`] : []),
+    ];
+    const recorded = records.length ? ` Record of IPNs: ${records.join(', ')}.` : '';
+    return `Learned from your database: a payment ${said.join(', ')}.${recorded}`;
+  }
+}
+
+const signed = (change: number) => (change > 0 ? `+${change}` : String(change));
+
+/** The values of a column: alone as it is, several as their sum, or as text. */
+function together(values: readonly (Value | undefined)[]): Value | undefined {
+  const shown = values.map((value) => (textOf(value) === A_TIME ? A_TIME : value));
+  if (shown.length === 1) return shown[0];
+  const isSum = shown.every((value) => typeof value === 'number');
+  return isSum ? shown.reduce((sum, value) => sum + value, 0) : shown.map(textOf).join(' | ');
+}
+
+/** `.mails.rows` is `mails.*`, `.orders.status` is `orders.status`. */
+const named = (place: string) => place.slice(1).replace(/\.rows$/, `.${WHOLE_ROW}`);
+
+const isPlain = (value: unknown) => ['string', 'number', 'boolean'].includes(typeof value);
+
+/** A new row stands for its columns. */
+const withoutNewRows = (places: readonly string[]) =>
+  places.filter((place) => {
+    const table = place.slice(0, place.indexOf('.'));
+    return place.endsWith(WHOLE_ROW) || !places.includes(`${table}.${WHOLE_ROW}`);
+  });
+
+/** The values that tie a row to an order. */
+function tiesOf(values: OrderValues): string[] {
+  const {
+    identifier = '',
+    trx = '',
+    order = '',
+    ipn_url: ipnUrl = '',
+    success_url: successUrl = '',
+  } = values;
+  const inAddresses = [ipnUrl, successUrl].flatMap((url) =>
+    URL.canParse(url) ? [...new URL(url).searchParams.values()] : [],
+  );
+  return [identifier, trx, order, ...inAddresses].filter(({ length }) => length >= SHORTEST_TIE);
+}
+
+function newRows(before: Rows, after: Rows): { table: string; row: Row }[] {
+  return [...after].flatMap(([table, rows]) =>
+    [...rows].filter(([key]) => !before.get(table)?.has(key)).map(([, row]) => ({ table, row })),
+  );
+}
+
+/** The columns of rows that tie them to an order. */
+function tiesIn(rows: readonly { table: string; row: Row }[], values: OrderValues): Set<string> {
+  const known = new Set(tiesOf(values));
+  return new Set(
+    rows.flatMap(({ table, row }) =>
+      Object.entries(row)
+        .filter(([, value]) => known.has(plainText(value) ?? ''))
+        .map(([column]) => `${table}.${column}`),
+    ),
+  );
+}
+
+/**
+ * The column of a table that refers to a row of another: named like its key, or like the table and its key.
+ *
+ * @param rows the rows of the table that may refer
+ */
+function referenceTo(
+  table: string,
+  parent: Row,
+  rows: ReadonlyMap<string, Row>,
+): { own: string; theirs: string } | undefined {
+  const [sample] = rows.values();
+  const theirs = Object.keys(parent).find((column) => /^(?:id|rowid)$|^id_|_?id$/i.test(column));
+  if (!sample || theirs === undefined || parent[theirs] === null) return undefined;
+  const stem = (table.split('_').at(-1) ?? table).replace(/s$/, '');
+  const names = new RegExp(
+    `^(?:\\w+_)?${stem.replace(/\W/g, '')}_?id$|^id_?${stem.replace(/\W/g, '')}$`,
+    'i',
+  );
+  const own = Object.keys(sample).find(
+    (column) => (column === theirs && !/^(?:id|rowid)$/i.test(column)) || names.test(column),
+  );
+  return own === undefined ? undefined : { own, theirs };
+}
+
+/** The sum of a column, or the number of rows. */
+function totalOf(rows: Rows, place: string): number {
+  const [table = '', column = ''] = place.split(/\.(.*)/s);
+  const all = rows.get(table);
+  if (column === WHOLE_ROW) return all?.size ?? 0;
+  return [...(all?.values() ?? [])].reduce((sum, row) => sum + (Number(row[column]) || 0), 0);
+}

@@ -1,0 +1,56 @@
+import type { RowChange } from '../contract/row-change.ts';
+import { plainText } from '../contract/text.ts';
+
+export type Value = string | number | boolean | null | object;
+export type Row = Readonly<Record<string, Value>>;
+/** The rows of each table, by their key. */
+export type Rows = ReadonlyMap<string, ReadonlyMap<string, Row>>;
+
+/** A time, whose value says nothing: only whether there is one. Ten and thirteen digits are seconds and milliseconds. */
+const TIME = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?.*)?$|^1[5-9]\d{8}(?:\.\d+)?$|^1[5-9]\d{11}$/;
+
+/** Stands for any time. */
+export const A_TIME = 'a time';
+
+/** A value as text, with times alike; null for none. */
+export function textOf(value: Value | undefined): string | null {
+  if (value === undefined || value === null) return null;
+  const text = plainText(value) ?? JSON.stringify(value);
+  return TIME.test(text) ? A_TIME : text;
+}
+
+/** Longer texts, e-mail addresses and digests are of no use in a report, and may be somebody's. */
+const MAX_SHOWN = 40;
+const PERSONAL = /name|mail|phone|address|street|city|zip|postcode|password|token|secret|hash|birth/i;
+
+/** A value for a report, without what may be personal or secret. */
+export function shownValue(column: string, text: string | null): string | null {
+  if (text === null) return null;
+  const isPersonal = PERSONAL.test(column) || /@|^[0-9a-f]{16,}$/i.test(text);
+  return isPersonal || text.length > MAX_SHOWN ? '…' : text;
+}
+
+/** The column that stands for a whole row. */
+export const WHOLE_ROW = '*';
+
+/** What differs between two readings: a column, or a row that is new or gone. Times count only if there was none. */
+export function changesBetween(before: Rows, after: Rows): RowChange[] {
+  const changes: RowChange[] = [];
+  for (const table of new Set([...before.keys(), ...after.keys()])) {
+    const [old, current] = [before.get(table), after.get(table)];
+    for (const key of new Set([...(old?.keys() ?? []), ...(current?.keys() ?? [])])) {
+      const [was, is] = [old?.get(key), current?.get(key)];
+      if (!was || !is) {
+        const [from, to] = [was ? 'a row' : null, is ? 'a row' : null];
+        changes.push({ table, key, column: WHOLE_ROW, from, to });
+        continue;
+      }
+      for (const column of Object.keys(is)) {
+        const [from, to] = [textOf(was[column]), textOf(is[column])];
+        if (from !== to)
+          changes.push({ table, key, column, from: shownValue(column, from), to: shownValue(column, to) });
+      }
+    }
+  }
+  return changes;
+}
