@@ -56,6 +56,16 @@ interface ServerSurroundings {
   warn: (text: string) => void;
 }
 
+/** The shop's database. Loaded only when used, to keep the start fast. @throws GatewayError `usage`, `forbidden` */
+async function openRows({ db, dbSkip }: ResolvedOptions, egress: Egress, notice: (text: string) => void) {
+  const [{ Database }, { ShopRows }] = await Promise.all([
+    import('./database/database.ts'),
+    import('./usecases/shop-rows.ts'),
+  ]);
+  const database = new Database({ db, dbSkip }, (url) => egress.unreachable(url));
+  return new ShopRows(() => database.read(), notice);
+}
+
 export type RunningServer = Awaited<ReturnType<typeof start>>;
 
 /**
@@ -160,12 +170,15 @@ async function start(
     notice: (text) => events.notice(text),
   });
   const poster = new Poster(egress, trust);
+  const rows =
+    options.db === undefined ? undefined : await openRows(options, egress, (text) => events.notice(text));
   const courier = new Courier({
     store,
     clock,
     context,
     faults,
     poster,
+    ...(rows && { around: (deliveryId, run) => rows.around(deliveryId, run) }),
     onWaiting: (delivery, attempt) => events.waiting(delivery, attempt),
   });
   const useCases = createUseCases({
@@ -177,6 +190,7 @@ async function start(
     context,
     random,
     events,
+    changesOf: (deliveryId) => rows?.of(deliveryId) ?? null,
     visit: (url) => poster.visit(url, settings.ipn.timeoutMs, shutdown.stopping.signal),
     // Loaded only when used, to keep the start fast.
     orderProbe: async (by, identifier) =>

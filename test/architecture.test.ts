@@ -53,7 +53,7 @@ const ALLOWED: Record<string, Doors> = {
   },
   'interpret-options': { layers: ['contract', 'domain'], types: ['delivery', 'options'] },
   usecases: {
-    layers: ['contract', 'domain', 'store', 'system/real-time.ts'],
+    layers: ['contract', 'database/rows.ts', 'domain', 'store', 'system/real-time.ts'],
     types: ['delivery', 'system', 'wire/dialect.ts'],
   },
   http: {
@@ -86,6 +86,7 @@ const ALLOWED: Record<string, Doors> = {
       'usecases',
       'http',
       'audit',
+      'database',
     ],
     packages: ['*'],
     node: ['*'],

@@ -106,6 +106,7 @@ export async function fireFromHere(
       nextAttemptAt: null,
       underWay: null,
       forwardedTo: null,
+      changes: null,
       note: noteOf(facts, attempt),
       attempts: [{ ...attempt, error: errorOf(attempt) }],
       ...verdictFields(verdictOnAttempt(signed, attempt, { secretKey }, dialect)),

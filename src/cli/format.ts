@@ -1,6 +1,7 @@
 import { isReportable } from '../contract/audit.ts';
 import { shownHeaders } from '../contract/credentials.ts';
 import type { Attempt, Delivery } from '../contract/delivery.ts';
+import { describeChanges } from '../contract/describe-changes.ts';
 import { outcomeOf } from '../contract/describe-delivery.ts';
 import { command, type Hint, hint, renderHint } from '../contract/error.ts';
 import type { SimEvent } from '../contract/event.ts';
@@ -258,12 +259,19 @@ function deliveryLines(
   // A body can reject what its status accepts.
   if (isBad && error === null) result = colour.red(`${responseStatus} not accepted`);
   const first = line(`${result}  ${durationMs} ms`, number);
-  if (error === null && !isBad && verdict.tone !== 'warning') return [first];
+  const changed = delivery.changes?.length ? [`     your shop: ${describeChanges(delivery.changes)}`] : [];
+  if (error === null && !isBad && verdict.tone !== 'warning') return [first, ...changed];
   const times = verdicts.count(verdict);
   if (times > 1) return [`${first}  (same as above, ${times} times)`];
   const { cause, fix } = verdict;
   const [next] = whatToDo(delivery);
-  return [first, cause, ...(fix === null ? [] : [`Fix: ${fix}`]), ...(next ? [renderHint(next, style)] : [])];
+  return [
+    first,
+    ...changed,
+    cause,
+    ...(fix === null ? [] : [`Fix: ${fix}`]),
+    ...(next ? [renderHint(next, style)] : []),
+  ];
 }
 
 /** The local time, to the second. */

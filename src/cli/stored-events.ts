@@ -40,6 +40,7 @@ export function storedEvents(snapshot: Snapshot): SimEvent[] {
     // The emulator's options are not stored.
     settings: { ipn: { on: new Set(['succeeded']) } },
     courier: { openAttempt: () => null },
+    changesOf: () => null,
   };
   const events: Unnumbered[] = [
     ...payments.flatMap((payment) => paymentEvents(payment, parts)),
@@ -81,6 +82,7 @@ function deliveryEvents(stored: Records['deliveries'], parts: VerdictParts): Unn
       attempts: attempts.slice(0, index + 1).map(attemptView),
       underWay: null,
       forwardedTo: null,
+      changes: null,
       note: noteOf(as, attempt),
       ...verdictFields(verdictOnDelivery({ ...stored, ...as, attemptCount: index + 1 }, parts)),
     };

@@ -21,6 +21,7 @@ import {
   yesOrNo,
 } from './field.ts';
 import { optionalDuration, optionalNumber, optionalText, PAGING } from './input.ts';
+import { RowChange } from './row-change.ts';
 import { TAMPERING_PATTERN, TAMPERINGS } from './tampering.ts';
 import { Verdict } from './verdict.ts';
 import { DELIVERY_STATES, IPN_FORMATS } from './vocabulary.ts';
@@ -217,6 +218,10 @@ export const Delivery = record('Delivery', 'An IPN to one receiver, with all of 
   forwardedTo: field(
     nullableText,
     'The address it is sent to instead of `url`, with --forward-ipn or --map; null when it is sent to `url`.',
+  ),
+  changes: field(
+    z.nullable(z.array(RowChange)),
+    "What changed in the shop's database around its last attempt; null if it is not known: `start --db` reads it, and it is gone after a restart.",
   ),
   verdict: field(Verdict, 'Its verdict, from its last attempt.'),
   unexplained: field(

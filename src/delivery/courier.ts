@@ -25,6 +25,8 @@ interface CourierParts {
   poster: Poster;
   context: () => Context;
   faults: Faults;
+  /** Runs an attempt, and sees what changes around it. Default: only runs it. */
+  around?: <Result>(deliveryId: string, run: () => Promise<Result>) => Promise<Result>;
   /** Called with an attempt that has no response after a while. */
   onWaiting: (delivery: Delivery, attempt: AttemptUnderWay) => void;
 }
@@ -167,7 +169,7 @@ export class Courier {
   async #attempt(deliveryId: string): Promise<void> {
     const delivery = this.#find(deliveryId);
     if (this.#stopped || delivery?.state !== 'pending') return;
-    const { store, clock, context, onWaiting } = this.#parts;
+    const { store, clock, context, around = (_, run) => run(), onWaiting } = this.#parts;
     const { signal } = this.#abort;
     const fault = this.#takeFault(delivery);
     const { timeoutMs } = context().settings.ipn;
@@ -186,7 +188,8 @@ export class Courier {
       // An attempt with a shorter timeout is reported when it times out.
       const isLong = timeoutMs > REDIRECT_WAIT_MS;
       const timer = isLong ? setTimeout(onWaiting, REDIRECT_WAIT_MS, delivery, attempt) : undefined;
-      const report = await this.#post(delivery, attempt, fault, signal).finally(() => {
+      const post = () => this.#post(delivery, attempt, fault, signal);
+      const report = await around(deliveryId, post).finally(() => {
         clearTimeout(timer);
         this.#open.delete(deliveryId);
       });

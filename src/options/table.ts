@@ -195,6 +195,11 @@ export const START_OPTIONS = {
     },
   ),
   allowIpnHost: list('host', 'allow IPNs to this public host; repeatable'),
+  db: text(
+    'database',
+    "read the shop's database around each IPN, to show what it changed: sqlite:<file>, mysql://user@host/name or postgres://user@host/name",
+  ),
+  dbSkip: list('tables', 'do not read these tables of the database; repeatable'),
   ipnCa: text('file', 'certificates (PEM) to trust for IPN receivers, in addition to the default ones'),
   ipnInsecure: flag('do not verify the certificates of receivers at loopback and private addresses'),
   allowHost: list('host', 'accept this Host header on /_sim; repeatable'),

@@ -40,7 +40,10 @@ function createQueues() {
   };
 }
 
-type IpnParts = Pick<UseCaseParts, 'store' | 'courier' | 'context' | 'settings' | 'dialect' | 'orderProbe'>;
+type IpnParts = Pick<
+  UseCaseParts,
+  'store' | 'courier' | 'context' | 'settings' | 'dialect' | 'orderProbe' | 'changesOf'
+>;
 
 /** Sends and inspects IPNs on request. */
 export function ipnUseCases(parts: IpnParts) {
@@ -72,6 +75,7 @@ export function ipnUseCases(parts: IpnParts) {
     },
 
     underWay: (deliveryId: string): AttemptUnderWay | null => courier.openAttempt(deliveryId),
+    changesOf: parts.changesOf,
 
     verdict: (delivery: Delivery) => verdictOnDelivery(delivery, parts),
 

@@ -1,5 +1,6 @@
 import type { DiagnoseInput } from '../contract/diagnosis.ts';
 import type { Visit } from '../contract/payment.ts';
+import type { RowChange } from '../contract/row-change.ts';
 import type { Courier } from '../delivery/courier.ts';
 import type { Preparation } from '../domain/bootstrap.ts';
 import type { Faults } from '../domain/faults.ts';
@@ -23,6 +24,8 @@ export interface UseCaseParts {
   /** Never seeded, because it generates keys. */
   random: RandomBytes;
   events: EventLog;
+  /** What changed in the shop's database around an IPN; null if it is not known. */
+  changesOf: (deliveryId: string) => RowChange[] | null;
   /** Opens an address in place of the customer's browser, where the egress rules allow it. */
   visit: (url: string) => Promise<Visit>;
   /**

@@ -10,6 +10,7 @@ import {
   insteadOfSending,
 } from '../contract/describe-delivery.ts';
 import type { Merchant } from '../contract/merchant.ts';
+import type { RowChange } from '../contract/row-change.ts';
 import { describeTamperings } from '../contract/tampering.ts';
 import { duration } from '../contract/time.ts';
 import type { Verdict } from '../contract/verdict.ts';
@@ -35,6 +36,7 @@ export interface VerdictParts {
     /** The attempt of a delivery that is waiting for a response, or null. */
     openAttempt: (deliveryId: string) => AttemptUnderWay | null;
   };
+  changesOf: (deliveryId: string) => RowChange[] | null;
 }
 
 /** A verdict with the details that a page shows. */
@@ -107,6 +109,13 @@ export function verdictOnDelivery(delivery: Delivery, parts: VerdictParts): Full
   );
   const isGenuine =
     verdictOnFault(delivery, last, parts.dialect) === undefined && !verdictOnForgery(delivery, parts);
+  if (isGenuine && verdict.tone === 'good' && parts.changesOf(delivery.id)?.length === 0)
+    return makeVerdict(
+      'warning',
+      `${verdict.cause} Nothing changed in your database.`,
+      CHANGED_NOTHING,
+      `Answered ${last.responseStatus} and changed nothing.`,
+    );
   if (!isGenuine || verdict.tone !== 'bad') return verdict;
   const { cause, fix } = verdict;
   if (delivery.state === 'pending') return { ...verdict, fix: `${fix} The emulator retries automatically.` };
@@ -117,6 +126,9 @@ export function verdictOnDelivery(delivery: Delivery, parts: VerdictParts): Full
   const outcome = isCopyAccepted ? COPY_ACCEPTED : SENT_ONCE;
   return { ...resent, cause: `${ended(cause)} ${outcome}` };
 }
+
+const CHANGED_NOTHING =
+  'Check that your handler marks the order as paid, in the database that --db names. A copy of an earlier IPN must change nothing.';
 
 /** A cause may end with the words of the receiver. */
 const ended = (cause: string) => (/[.!?]$/.test(cause) ? cause : `${cause}.`);

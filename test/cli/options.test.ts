@@ -82,6 +82,8 @@ async function layers(cwd: string): Promise<Layers> {
     forwardIpn: ['http://localhost:1/a', 'http://localhost:1/b', 'http://localhost:1/c'],
     map: [['a.test=127.0.0.1:1', 'b.test=c.test'], ['a.test=127.0.0.1:2'], ['a.test=https://c.test']],
     allowIpnHost: [['a.test', 'b.test'], ['c.test'], ['d.test']],
+    db: ['sqlite:flag.db', 'sqlite:variable.db', 'sqlite:file.db'],
+    dbSkip: [['a', 'b'], ['c'], ['d']],
     ipnInsecure: [true, false, true],
     allowHost: [['e.test'], ['f.test', 'g.test'], ['h.test']],
     allowOrigin: [['https://i.example'], ['null', 'http://j.example:8080'], ['capacitor://k']],

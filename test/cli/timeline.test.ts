@@ -21,7 +21,16 @@ function delivery(changes: Partial<DeliveryView> = {}): DeliveryView {
   const known = { id: 'ipn_1', body: 'status=success', state: 'failed', nextAttemptAt: null } as const;
   const { attemptCount: _, signedWith: __, ...record } = dueDelivery(url, known);
   const verdict = { tone: 'bad', cause: 'It failed.', fix: null } as const;
-  return { ...record, note: null, attempts: [], underWay: null, forwardedTo: null, verdict, ...changes };
+  return {
+    ...record,
+    note: null,
+    attempts: [],
+    underWay: null,
+    forwardedTo: null,
+    changes: null,
+    verdict,
+    ...changes,
+  };
 }
 
 function attempt(changes: Partial<DeliveryView['attempts'][number]> = {}): DeliveryView['attempts'][number] {

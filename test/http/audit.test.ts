@@ -159,16 +159,16 @@ describe('an audit from the dashboard', () => {
 
   it('says first what is missing if it proves nothing', async () => {
     const { sim, post, page, asked, ended } = await prepared();
-    await post({ ...asked, probeUrl: '', paidWhen: '', only: 'A' });
+    await post({ ...asked, orderUrl: '', probeUrl: '', paidWhen: '', only: 'A' });
     expect(await ended()).toMatchObject({
       state: 'finished',
-      missing: expect.stringMatching(/^nothing is proven: no probe shows whether the order is paid/),
+      missing: expect.stringMatching(/^nothing is proven: the order is made up/),
     });
     const first =
-      /<h2 id="run-name">Nothing is proven: no probe shows whether the order is paid[^<]*\.<\/h2>/;
+      /<h2 id="run-name">Nothing is proven: the order is made up[^<]*\.<\/h2>/;
     expect(await page()).toMatch(first);
     const report = await (await fetch(`${sim.url}${FORM}/report`)).text();
-    expect(report).toContain('<h1>Nothing is proven: no probe shows');
+    expect(report).toContain('<h1>Nothing is proven: the order is made up');
   });
 
   it('shows the response of a shop as text', async () => {

@@ -20,7 +20,9 @@ it('a resend fails if no attempt is made in time, and stays due', async () => {
   // A courier that was not started makes no attempts, as when all its lanes are busy.
   const courier = new Courier({ ...parts, clock: new Clock(), poster, faults, onWaiting: () => {} });
   const resent = expect(
-    ipnUseCases({ ...parts, courier, orderProbe: async () => undefined }).resend(delivery.id),
+    ipnUseCases({ ...parts, courier, orderProbe: async () => undefined, changesOf: () => null }).resend(
+      delivery.id,
+    ),
   ).rejects.toMatchObject({
     code: 'timed_out',
     message: `IPN ${delivery.id} was not attempted within 13 s`,

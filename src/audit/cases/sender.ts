@@ -284,7 +284,7 @@ export const SENDER: readonly AuditCase[] = [
       run: forged(signedWith('')),
     },
     'secret-null': {
-      about: 'An IPN signed with the text null, undefined, None, false or 0 as the key.',
+      about: 'An IPN signed with what a missing key becomes as text, such as null or false.',
       run: forged(({ ipn }) => ['null', 'undefined', 'None', 'false', '0'].map((key) => ipn.signedWith(key))),
     },
     'secret-of-documentation': {

@@ -30,6 +30,8 @@ const EXAMPLES: Readonly<Partial<Record<string, unknown>>> = {
   forwardIpn: 'http://localhost:3000/ipn',
   allowIpnHost: ['shop.example.com'],
   allowHost: ['pay.example.test'],
+  db: 'sqlite:shop.db',
+  dbSkip: ['sessions'],
   ipnCa: 'ca.pem',
   controlToken: 'a-long-secret',
   choices: { siteLogo: 'optional' },

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { buffer as readAll } from 'node:stream/consumers';
 import { curlCommand } from '../../contract/curl.ts';
+import { describeChanges } from '../../contract/describe-changes.ts';
 import { remarksOn } from '../../contract/describe-delivery.ts';
 import { command, GatewayError, hint, option, usage } from '../../contract/error.ts';
 import { ipnBodyIn, isDeliveryId, textOf } from '../../contract/pasted-ipn.ts';
@@ -280,6 +281,7 @@ function deliveryText(delivery: FiredIpn): string {
     State: state,
     [`Attempt ${number}`]: describeLastAttempt(delivery),
     ...progressFacts(delivery),
+    'In your shop': delivery.changes?.length ? describeChanges(delivery.changes) : undefined,
     Note: remarksOn(delivery).join('; ') || undefined,
     ...verdictFacts(delivery.verdict),
   });

@@ -89,7 +89,16 @@ export function deliveryView(
   const attempts = ipns.attemptsOf(delivery.id).slice(0, attemptCount).map(attemptView);
   const note = noteOf(delivery, attempts.at(-1));
   const verdict = verdictFields(ipns.verdict(delivery));
-  return { ...record, attempts, underWay, forwardedTo: ipns.forwardedTo(delivery), note, ...verdict };
+  const changes = ipns.changesOf(delivery.id);
+  return {
+    ...record,
+    attempts,
+    underWay,
+    forwardedTo: ipns.forwardedTo(delivery),
+    note,
+    changes,
+    ...verdict,
+  };
 }
 
 export function settledView(settled: SettledPayment, parts: AppParts): Settled {

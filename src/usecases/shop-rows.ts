@@ -1,0 +1,72 @@
+import { GatewayError } from '../contract/error.ts';
+import type { RowChange } from '../contract/row-change.ts';
+import { changesBetween, type Rows } from '../database/rows.ts';
+import { performance, setTimeout } from '../system/real-time.ts';
+
+/** A database that is slower is left alone: every IPN would wait for it. */
+const MAX_READ_MS = 1_000;
+/** Workers write late. */
+const LATER_MS = 1_000;
+/** Maximum number of IPNs whose changes are kept. */
+const MAX_KEPT = 1_000;
+
+/** What changed in the shop's database around each IPN. Kept in memory only. */
+export class ShopRows {
+  readonly #read: () => Promise<Rows>;
+  readonly #notice: (text: string) => void;
+  readonly #changes = new Map<string, RowChange[]>();
+  #isOff = false;
+
+  /** @param read reads the database @param notice tells the user that it is no longer read */
+  constructor(read: () => Promise<Rows>, notice: (text: string) => void) {
+    this.#read = read;
+    this.#notice = notice;
+  }
+
+  /** What changed around the last attempt of a delivery; null if it is not known. */
+  of(deliveryId: string): RowChange[] | null {
+    return this.#changes.get(deliveryId) ?? null;
+  }
+
+  /** Reads the database before and after an attempt, and once more for what is written late. */
+  async around<Result>(deliveryId: string, run: () => Promise<Result>): Promise<Result> {
+    const before = await this.#rows();
+    const result = await run();
+    const after = before && (await this.#rows());
+    if (!before || !after) return result;
+    this.#keep(deliveryId, changesBetween(before, after));
+    setTimeout(async () => {
+      const later = await this.#rows();
+      if (later) this.#keep(deliveryId, changesBetween(before, later));
+    }, LATER_MS).unref();
+    return result;
+  }
+
+  #keep(deliveryId: string, changes: RowChange[]): void {
+    this.#changes.delete(deliveryId);
+    this.#changes.set(deliveryId, changes);
+    const [oldest] = this.#changes.keys();
+    if (this.#changes.size > MAX_KEPT && oldest !== undefined) this.#changes.delete(oldest);
+  }
+
+  async #rows(): Promise<Rows | undefined> {
+    if (this.#isOff) return undefined;
+    const began = performance.now();
+    try {
+      const rows = await this.#read();
+      const tookMs = Math.round(performance.now() - began);
+      if (tookMs > MAX_READ_MS) this.#turnOff(`reading the database took ${tookMs} ms`);
+      return rows;
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error;
+      this.#turnOff(error.message);
+      return undefined;
+    }
+  }
+
+  #turnOff(why: string): void {
+    if (this.#isOff) return;
+    this.#isOff = true;
+    this.#notice(`The database of the shop is no longer read: ${why}`);
+  }
+}
