@@ -187,8 +187,10 @@ async function cancelLeftOver(gateway: AuditGateway, orders: Orders): Promise<vo
   }
 }
 
-/** Maximum concurrent cases. */
+/** Maximum concurrent cases; more for a shop that pays late, because its cases mostly wait. */
 const CONCURRENCY = 6;
+const CONCURRENCY_IF_LATE = 24;
+const LATE_MS = 300;
 /** The number of responses that are searched for the shop's language. */
 const LANGUAGE_SAMPLE = 30;
 
@@ -231,7 +233,8 @@ async function runCases(shop: Shop, chosen: readonly AuditCase[]): Promise<Audit
   const isShared = Object.values(options.probes ?? {}).some((one) =>
     typeof one === 'string' ? !isAboutOneOrder(one) : one.length === 0,
   );
-  const limit = isShared ? 1 : CONCURRENCY;
+  const most = shop.calibration.lagMs > LATE_MS ? CONCURRENCY_IF_LATE : CONCURRENCY;
+  const limit = isShared ? 1 : most;
   /** Convictions, which are tried again alone and on a fresh order. */
   const suspected = new Map<AuditCase, Finding>();
   await runConcurrently(

@@ -74,9 +74,6 @@ export function requireConsistent(options: Partial<AuditOptions>, egress: Egress
   if (!ways.length && (paidWhen !== undefined || Object.keys(probes).length)) {
     throw usage('--paid-when and --probe require an order probe: specify --probe-cmd, --probe-url or --db');
   }
-  if (isLearned && sources.length === 0) {
-    throw usage('--db learns from orders of the shop: specify --order-url, --order-cmd or --order-wait');
-  }
   if (orders !== undefined && !(Number.isInteger(orders) && orders >= 1 && orders <= 10_000)) {
     throw usage(`the number of orders must be a whole number from 1 to 10,000 (got ${orders})`);
   }
@@ -198,7 +195,7 @@ export function withPreset(options: CompleteOptions): CompleteOptions {
 }
 
 /** `orders.status=paid` as a condition on the JSON that is made of the rows. */
-const asPath = (text: string) => (/^[\w$-]+(?:\.[\w$-]+)*(?:=|$)/.test(text) ? `.${text}` : text);
+export const asPath = (text: string) => (/^[\w$-]+(?:\.[\w$-]+)*(?:=|$)/.test(text) ? `.${text}` : text);
 
 /** Names of tables and columns as places of the rows of an order. */
 function withPlaces(options: CompleteOptions): CompleteOptions {
@@ -219,6 +216,8 @@ function withPlaces(options: CompleteOptions): CompleteOptions {
 export function completeOptions(options: CompleteOptions, egress: Egress): CompleteOptions {
   requireReachable(egress, 'ipnUrl', options.ipnUrl);
   const complete = withPlaces(withPreset(options));
+  if ((options.db ?? options.dbCmd) !== undefined && !hasOrders(complete))
+    throw usage('--db learns from orders of the shop: specify --order-url, --order-cmd or --order-wait');
   requireConsistent(complete, egress);
   return complete;
 }

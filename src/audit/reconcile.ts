@@ -3,11 +3,13 @@ import { counted } from '../contract/audit-summary.ts';
 import { GatewayError, usage } from '../contract/error.ts';
 import type { Payment } from '../contract/payment.ts';
 import { plainText } from '../contract/text.ts';
+import { Database } from '../database/database.ts';
 import { runConcurrently, unlessAborted } from './audit.ts';
 import { valuesOf } from './command.ts';
 import { type AuditGateway, secretMask, withoutSecrets } from './gateway.ts';
-import { requireConsistent } from './options.ts';
+import { asPath, requireConsistent } from './options.ts';
 import { probesOf, valueAt } from './probe.ts';
+import { Witness } from './witness.ts';
 
 /** How the shop and the emulator disagree (chosen). */
 interface Reconciled {
@@ -18,7 +20,10 @@ interface Reconciled {
 
 /** `orderAmount` is the path of the amount in the probe's output, such as `.total`. */
 interface ReconcileOptions
-  extends Pick<AuditOptions, 'probeCmd' | 'probeUrl' | 'paidWhen' | 'orderAmount' | 'cancelled'> {
+  extends Pick<
+    AuditOptions,
+    'probeCmd' | 'probeUrl' | 'db' | 'dbCmd' | 'dbSkip' | 'paidWhen' | 'orderAmount' | 'cancelled'
+  > {
   /** The path of the number or list of fulfillments in the probe's output, such as `.shipments`. */
   fulfilled?: string | undefined;
 }
@@ -45,8 +50,16 @@ export async function reconcile(gateway: Gateway, options: ReconcileOptions) {
 
 /** @returns the number of payments that could be compared, and those that differ or could not be probed */
 async function compare(gateway: Gateway, options: ReconcileOptions) {
-  const { probe, isPaid } = probesOf(options, gateway);
-  if (!probe) throw usage('reconcile needs a probe: specify --probe-cmd or --probe-url');
+  const { db, dbCmd, dbSkip, paidWhen } = options;
+  const hasRows = (db ?? dbCmd) !== undefined;
+  if (hasRows && paidWhen === undefined)
+    throw usage('--db needs a condition for paid orders, such as orders.status=paid: specify --paid-when');
+  const condition = hasRows && paidWhen !== undefined ? asPath(paidWhen) : paidWhen;
+  const { probe: given, isPaid } = probesOf({ ...options, paidWhen: condition }, gateway);
+  const rows =
+    hasRows && new Witness(new Database({ db, dbCmd, dbSkip }, (url) => gateway.egress.unreachable(url)));
+  const probe = rows ? rows.look.bind(rows) : given;
+  if (!probe) throw usage('reconcile needs a probe: specify --probe-cmd, --probe-url or --db');
   requireConsistent(options, gateway.egress);
   const byIdentifier = new Map<string, Payment[]>();
   let cursor: string | null | undefined;

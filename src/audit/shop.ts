@@ -412,21 +412,32 @@ export class Shop {
   }
 
   /**
-   * Learns which places of the probe's output only record IPNs: those that a rejected IPN changes for a paid order, and
-   * a rejected failure for a pending one. An effect of a payment follows from neither.
+   * Learns which places of the probe's output only record IPNs: those that rejected IPNs change for a paid order, and for
+   * a pending one. An effect of a payment follows from neither, and the state of an order is no record.
    */
   async #learnRecords(): Promise<ReadonlySet<string>> {
     const { control } = this;
-    using other = control && this.hasOrders ? await this.takeOrder() : undefined;
-    if (!control || !other) return new Set();
-    const changedBy = async (payment: Payment, forge: (ipn: Ipn) => Ipn) => {
+    using pending = control && this.hasOrders ? await this.takeOrder() : undefined;
+    // The control's order is also looked at for other reasons, so it is not put at risk.
+    using other = pending && (await this.takeOrder());
+    if (!control || !pending) return new Set();
+    const paid = other?.payment ?? control.payment;
+    if (other) {
+      await this.pay(paid);
+      await this.send(this.postOf(paid)(this.ipnOf(paid)));
+      await this.lookUntilPaid(paid);
+      await this.grace();
+    }
+    const changedBy = async (payment: Payment, status: string) => {
       const before = await this.look(payment);
-      await this.send(this.postOf(payment)(forge(this.ipnOf(payment))));
+      await this.send(this.postOf(payment)(this.ipnOf(payment).badlySigned().set('status', status)));
       return changedPlaces(before.text, (await this.lookAfterGrace(payment)).text);
     };
-    const ofPaid = await changedBy(control.payment, (ipn) => ipn.badlySigned());
-    const ofPending = await changedBy(other.payment, (ipn) => ipn.badlySigned().set('status', 'failed'));
-    return new Set(ofPaid.filter((place) => ofPending.includes(place)));
+    // A place that holds the last status changes with another status only.
+    const ofPaid = [...(await changedBy(paid, 'success')), ...(other ? await changedBy(paid, 'failed') : [])];
+    const ofPending = await changedBy(pending.payment, 'failed');
+    const { paidWhen = '' } = this.options;
+    return new Set(ofPaid.filter((place) => ofPending.includes(place) && !paidWhen.startsWith(`${place}=`)));
   }
 
   /** The names of further probes whose output changed, except unstable ones. */

@@ -101,9 +101,11 @@ export class Witness {
     };
     let last: { table: string; row: Row }[] = [];
     for (const [table, all] of rows) {
-      const columns = [...this.#ties].filter((tie) => tie.startsWith(`${table}.`));
-      for (const [key, row] of columns.length ? all : []) {
-        const isTied = columns.some((tie) => known.has(plainText(row[tie.slice(table.length + 1)]) ?? ''));
+      const ties = [...this.#ties].filter((tie) => tie.startsWith(`${table}.`));
+      for (const [key, row] of all) {
+        // Before anything is learned, any column may name the order.
+        const columns = this.#ties.size ? ties.map((tie) => tie.slice(table.length + 1)) : Object.keys(row);
+        const isTied = columns.some((column) => known.has(plainText(row[column]) ?? ''));
         if (isTied && add(table, key, row)) last.push({ table, row });
       }
     }

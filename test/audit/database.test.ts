@@ -3,49 +3,26 @@ import { describe, expect, it } from 'vitest';
 import type { AuditReport } from '../../src/contract/audit-report.ts';
 import type { Delivery } from '../../src/contract/delivery.ts';
 import type { Settled } from '../../src/contract/payment.ts';
-import { launchProgram } from '../helpers/child.ts';
 import { runJson } from '../helpers/cli.ts';
-import { isInstalled } from '../helpers/databases.ts';
+import { MISSING, startSqliteShop } from '../helpers/databases.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { ask, paid, startSim } from '../helpers/sim.ts';
 import { SECRET } from '../merchants/node-shop.ts';
 
-const missing = ['python3', 'sqlite3'].filter((program) => !isInstalled(program));
-const here = missing.length ? ` (not tried here: ${missing.join(' and ')} is missing)` : '';
-
-/** Starts a shop whose orders are rows in SQLite. @returns its address */
-async function startShop(
-  cwd: string,
-  sim: { url: string; publicKey: string },
-  env: Readonly<Record<string, string>>,
-) {
-  const shop = launchProgram(['python3', join(import.meta.dirname, '../merchants/sqlite-shop.py')], {
-    cwd,
-    env: {
-      DB: join(cwd, 'shop.db'),
-      GATEWAY_SIM_SECRET_KEY: SECRET,
-      GATEWAY_SIM_PUBLIC_KEY: sim.publicKey,
-      GATEWAY_SIM_INITIATE_URL: `${sim.url}/payment/initiate`,
-      ...env,
-    },
-  });
-  await shop.until((stdout) => stdout.includes('port '));
-  const [, port] = /port (\d+)/.exec(shop.stdout()) ?? [];
-  return `http://127.0.0.1:${port}`;
-}
+const here = MISSING && ` (not tried here: ${MISSING} is missing)`;
 
 /** Audits a shop with two arguments: where to order, and the database. */
 async function audited(env: Readonly<Record<string, string>>, ...args: readonly string[]) {
   const cwd = await temporaryFolder();
   const sim = await startSim({ secretKey: SECRET });
-  const shop = await startShop(cwd, sim, env);
+  const shop = await startSqliteShop(cwd, sim, env);
   const byOrder = ['--order-url', `${shop}/order`, '--db', 'sqlite:shop.db'];
   const options = { cwd, env: { GATEWAY_SIM_URL: sim.url } };
   return runJson<AuditReport>(['audit', ...byOrder, ...args], options);
 }
 
-describe.skipIf(missing.length > 0)(`an audit with the database of the shop${here}`, () => {
+describe.skipIf(MISSING)(`an audit with the database of the shop${here}`, () => {
   it('learns what an order and a payment are, and passes a good shop', async () => {
     const only = ['signature-empty', 'replay-at-once', 'copies-2', 'amount-too-low', 'charge-changed'];
     const { code, body } = await audited({ LATE: '0.2' }, ...only.flatMap((name) => ['--only', name]));
@@ -91,7 +68,7 @@ describe.skipIf(missing.length > 0)(`an audit with the database of the shop${her
   });
 });
 
-describe.skipIf(missing.length > 0)(`start --db${here}`, () => {
+describe.skipIf(MISSING)(`start --db${here}`, () => {
   it('shows what an IPN changed in the shop, and that a copy changed nothing', async () => {
     const cwd = await temporaryFolder();
     const sim = await startSim({
@@ -99,7 +76,7 @@ describe.skipIf(missing.length > 0)(`start --db${here}`, () => {
       db: `sqlite:${join(cwd, 'shop.db')}`,
       dbSkip: ['ipn_log', 'counters'],
     });
-    const shop = await startShop(cwd, sim, {});
+    const shop = await startSqliteShop(cwd, sim, {});
     await fetch(`${shop}/order`, { method: 'POST' });
     const [order] = (await ask<{ data: { id: string }[] }>(sim, 'GET', '/payments')).body.data;
     const settled = await ask<Settled>(sim, 'POST', `/payments/${order?.id}/settle`, {
@@ -126,5 +103,28 @@ describe.skipIf(missing.length > 0)(`start --db${here}`, () => {
     const { delivery } = await paid(sim, { ipn_url: receiver.url });
     const { body } = await ask<Delivery>(sim, 'GET', `/ipns/${delivery?.id}`);
     expect(body).toMatchObject({ state: 'delivered', changes: null });
+  });
+});
+
+describe.skipIf(MISSING)(`reconcile --db${here}`, () => {
+  it('finds a payment whose order is not paid in the database', async () => {
+    const cwd = await temporaryFolder();
+    const sim = await startSim({ secretKey: SECRET });
+    const shop = await startSqliteShop(cwd, sim, {});
+    const reconciled = async () => {
+      const by = ['--db', 'sqlite:shop.db', '--paid-when', 'orders.status=paid'];
+      const { code, body } = await runJson(['reconcile', ...by], { cwd, env: { GATEWAY_SIM_URL: sim.url } });
+      return [code, body];
+    };
+    for (const delivery of ['ipn-only', 'redirect-only']) {
+      await fetch(`${shop}/order`, { method: 'POST' });
+      const [order] = (await ask<{ data: { id: string }[] }>(sim, 'GET', '/payments')).body.data;
+      const how = { outcome: 'approve', delivery, awaitDelivery: true };
+      await ask(sim, 'POST', `/payments/${order?.id}/settle`, how);
+    }
+    expect(await reconciled()).toEqual([
+      1,
+      { data: [expect.objectContaining({ problem: 'paid-not-fulfilled' })] },
+    ]);
   });
 });

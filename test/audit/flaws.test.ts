@@ -71,6 +71,7 @@ const FLAWS: Record<string, [found: string, flaw: Partial<Handler>]> = {
   'orders are looked up without regard to accents': [
     'identifier-accent',
     {
+      isToken: () => true,
       find: ({ orders }, form) =>
         orders.get((form.get('identifier') ?? '').normalize('NFD').replace(/\p{M}/gu, '')),
     },

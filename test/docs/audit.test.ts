@@ -1,6 +1,10 @@
 import { expect, test } from 'vitest';
 import { AUDIT_CLASSES, AUDIT_PRESETS, AUDIT_VERDICTS } from '../../src/contract/audit.ts';
 import { startAudited } from '../helpers/auditable.ts';
+import { MISSING, startSqliteShop } from '../helpers/databases.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
+import { startSim } from '../helpers/sim.ts';
+import { SECRET } from '../merchants/node-shop.ts';
 import { fence, page } from './pages.ts';
 import { typed } from './typed.ts';
 
@@ -15,14 +19,27 @@ async function auditedShop() {
   return { shop, options };
 }
 
+test.skipIf(MISSING)(
+  `the first command of the audit page and of README works${MISSING && ` (not tried here: ${MISSING} is missing)`}`,
+  async () => {
+    const cwd = await temporaryFolder();
+    const sim = await startSim({ secretKey: SECRET });
+    const url = await startSqliteShop(cwd, sim, {});
+    for (const name of ['audit.md', 'README.md']) {
+      const line = fence(`${name}: Is your IPN handler safe?`, 'sh').replaceAll('http://localhost:3000', url);
+      const env = { GATEWAY_SIM_URL: sim.url };
+      const audited = await typed(line, { cwd, env, more: ['--only', 'control'] });
+      expect([audited.code, audited.stdout]).toEqual([0, expect.stringContaining('1 case: 1 pass')]);
+    }
+  },
+);
+
 test('the commands on the audit page work', async () => {
   const { shop, options } = await auditedShop();
   const type = (place: string, ...more: string[]) =>
     typed(fence(place, 'sh').replaceAll('http://localhost:3000', shop.url), { ...options, more });
-  const audited = await type('audit.md: Is your IPN handler safe?', '--only', 'A');
+  const audited = await type('audit.md: What it needs', '--only', 'A');
   expect([audited.code, audited.stdout]).toEqual([0, expect.stringContaining('50 cases: 50 pass')]);
-  const first = await type('README.md: Is your IPN handler safe?', '--only', 'control');
-  expect([first.code, first.stdout]).toEqual([0, expect.stringContaining('1 case: 1 pass')]);
   await shop.place();
   const reconciled = await type('audit.md: Do the shop and the gateway agree?');
   expect([reconciled.code, reconciled.stderr]).toEqual([0, '']);

@@ -164,8 +164,7 @@ describe('an audit from the dashboard', () => {
       state: 'finished',
       missing: expect.stringMatching(/^nothing is proven: the order is made up/),
     });
-    const first =
-      /<h2 id="run-name">Nothing is proven: the order is made up[^<]*\.<\/h2>/;
+    const first = /<h2 id="run-name">Nothing is proven: the order is made up[^<]*\.<\/h2>/;
     expect(await page()).toMatch(first);
     const report = await (await fetch(`${sim.url}${FORM}/report`)).text();
     expect(report).toContain('<h1>Nothing is proven: the order is made up');

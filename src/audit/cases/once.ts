@@ -23,7 +23,7 @@ import {
 } from '../case.ts';
 import { curlOfAll, type ProbeRequest } from '../client.ts';
 import { hundredth, type Ipn } from '../ipn.ts';
-import { numericChanges, type OrderSnapshot } from '../probe.ts';
+import { isCountOrLog, numericChanges, type OrderSnapshot } from '../probe.ts';
 import type { Shop } from '../shop.ts';
 
 /*
@@ -49,7 +49,10 @@ const judgeCopy = (shop: Shop, paid: OrderSnapshot) => async (after: OrderSnapsh
   const places = await shop.changesOf(paid, after);
   if (places.length) changed.unshift(...places);
   if (!changed.length) return provenOnce(shop);
-  return fail(`A copy took effect again: ${changed.join(', ')} changed. ${HARM}`);
+  const log = isCountOrLog(paid.text, after.text)
+    ? ` Only if ${changed.join(' and ')} merely records IPNs, say so with --log.`
+    : '';
+  return fail(`A copy took effect again: ${changed.join(', ')} changed. ${HARM}${log}`);
 };
 
 /** An unchanged order proves something only if a probe shows the effect of a payment. */

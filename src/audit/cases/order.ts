@@ -22,14 +22,32 @@ import { isCountOrLog, numericChanges, type OrderSnapshot } from '../probe.ts';
  * An IPN pays its own order and no other, and only if the customer paid the price.
  */
 
-/** A genuine IPN for an identifier that is almost the same as the order's. */
-const nearly = (change: (identifier: string) => string) =>
-  rejects(({ payment: { identifier }, ipn, shop }) => {
-    const changed = change(identifier);
-    return changed === identifier
-      ? 'the identifier has no letter to change'
-      : ipn.set('identifier', changed).signedWith(shop.gateway.secretKey);
+type MakeUrl = (target: Target) => string;
+
+const almost = (change: (identifier: string) => string, urlOf: MakeUrl) =>
+  rejects((target) => {
+    const { payment, ipn, shop } = target;
+    const changed = change(payment.identifier);
+    if (changed === payment.identifier) return 'the identifier has no letter to change';
+    const { form } = ipn.set('identifier', changed).signedWith(shop.gateway.secretKey);
+    return { url: urlOf(target), body: form };
   });
+
+/**
+ * A genuine IPN for an identifier that is almost the same as the order's. If it pays the order only at the address with
+ * the order's own token, nobody else can send it.
+ */
+const nearly =
+  (change: (identifier: string) => string): Run =>
+  async (shop) => {
+    const finding = await almost(change, ({ payment }) => shop.addressOf(payment))(shop);
+    if (finding.verdict !== 'fail') return finding;
+    const guessed = await almost(change, (target) => guessedAddress(target).url)(shop);
+    if (guessed.verdict !== 'pass') return guessed;
+    const why =
+      'Your shop finds an order by an identifier that is not exactly its own. The token in its ipn_url keeps others from using that.';
+    return { ...finding, verdict: 'note', why };
+  };
 
 const ACCENTED: Readonly<Record<string, string>> = {
   a: 'á',

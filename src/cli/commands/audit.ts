@@ -49,14 +49,13 @@ const PROBE = {
   paidWhen: text('condition', 'condition for a paid order: .path=value for JSON, or /regular expression/'),
 };
 
-const DATABASE = {
+const ROWS = {
   db: text(
     'database',
     "the shop's database instead of a probe: sqlite:<file>, mysql://user@host/name or postgres://user@host/name",
   ),
   dbCmd: text('command', 'command that prints its rows as INSERT statements with the names of the columns'),
   dbSkip: list('tables', 'do not read these tables; repeatable'),
-  effect: list('columns', 'more effects that must happen once, such as stock.count; repeatable'),
 };
 
 /** Verdicts that `--fail-on` accepts, in addition to `fail`. */
@@ -94,7 +93,8 @@ export const audit = defineCommand({
       'command or url',
       "another effect that must happen once per payment, such as stock='<command or url>'; repeatable",
     ),
-    ...DATABASE,
+    ...ROWS,
+    effect: list('columns', 'more effects that must happen once, such as stock.count; repeatable'),
     orders: text('number', 'maximum number of orders (default: 150; 3 with --order-wait)'),
     shop: text(
       'command',
@@ -333,6 +333,7 @@ export const reconcile = defineCommand({
   json: '`data` (each `identifier`, `problem`, `detail`)',
   options: {
     ...PROBE,
+    ...ROWS,
     orderAmount: text('path', 'path of the order amount in the probe output, such as .total'),
     fulfilled: text('path', 'path of the number of fulfilments in the probe output, such as .shipments'),
     allowIpnHost: ALLOW_IPN_HOST,

@@ -202,7 +202,13 @@ const ipnPage: PageRenderer = ({ parts, id, query }) => {
     delivery.id,
     { title: `IPN of ${delivery.identifier}`, status: <Standing delivery={delivery} parts={parts} /> },
     <>
-      <VerdictCard of={verdict} ipn={delivery} url={forwardedTo ?? delivery.url} from={from} />
+      <VerdictCard
+        of={verdict}
+        ipn={delivery}
+        changes={parts.ipns.changesOf(delivery.id)}
+        url={forwardedTo ?? delivery.url}
+        from={from}
+      />
       <div class="columns uneven">
         <Send delivery={delivery} outcome={verdict.headline} from={from} />
         <FactsBox id="ipn" label="IPN" rows={facts}>

@@ -144,6 +144,7 @@ const paymentPage: PageRenderer = ({ parts, id, query }) => {
       <VerdictCard
         of={verdict}
         ipn={about}
+        changes={about ? parts.ipns.changesOf(about.id) : null}
         url={(about && (parts.ipns.forwardedTo(about) ?? about.url)) ?? payment.ipnUrl}
         from={from}
         test={tests.length ? '#test' : undefined}

@@ -1,7 +1,9 @@
 import { curlCommand, curlRequest } from '../../../contract/curl.ts';
+import { describeChanges } from '../../../contract/describe-changes.ts';
 import type { Diagnosis } from '../../../contract/diagnosis.ts';
 import { command } from '../../../contract/error.ts';
 import type { RecordedRequest } from '../../../contract/event.ts';
+import type { RowChange } from '../../../contract/row-change.ts';
 import { duration, span, timestamp } from '../../../contract/time.ts';
 import type { Tone } from '../../../contract/verdict.ts';
 import { SETTLERS, TIMELINE_EVENTS } from '../../../contract/vocabulary.ts';
@@ -21,17 +23,18 @@ import { clip } from './text.ts';
 /**
  * Says what happened to an IPN, where, why, and how to fix it, on top of its page and its payment's page.
  *
- * @param props `ipn`: the delivery, if there is one; `url`: of the receiver; `from`: the page to return to; `test`: the
+ * @param props `ipn`: the delivery, if there is one; `changes`: what it changed in the shop, if that is known; `url`: of the receiver; `from`: the page to return to; `test`: the
  *   link to the payment as a test
  */
 export function VerdictCard(props: {
   of: FullVerdict;
   ipn: Delivery | undefined;
+  changes: readonly RowChange[] | null;
   url: string;
   from: string;
   test?: string | undefined;
 }) {
-  const { of, ipn, url, from, test } = props;
+  const { of, ipn, changes, url, from, test } = props;
   const { tone, headline, where, cause, fix, signed, code, action, to, unexplained } = of;
   const page = ipn === undefined ? null : recordPath('ipns', ipn.id);
   const mayAsk = tone === 'bad' && where === 'receiver' && ipn?.paymentId != null && ipn.signedWith !== '';
@@ -47,6 +50,7 @@ export function VerdictCard(props: {
               ['Where', where && WHERE[where](url)],
               ['Why', cause === headline ? null : cause],
               ['Fix', fix && <strong>{fix}</strong>],
+              ['In your shop', changes?.length ? describeChanges(changes) : null],
               ['Your code signed', signed && <SignedText text={signed.found} from={right} {...signed} />],
               ['In the IPN', signed && <SignedText text={right} from={signed.found} {...signed} />],
             ]}
