@@ -25,8 +25,8 @@ test.skipIf(MISSING)(
     const cwd = await temporaryFolder();
     const sim = await startSim({ secretKey: SECRET });
     const url = await startSqliteShop(cwd, sim, {});
-    for (const name of ['audit.md', 'README.md']) {
-      const line = fence(`${name}: Is your IPN handler safe?`, 'sh').replaceAll('http://localhost:3000', url);
+    for (const place of ['audit.md: Is your IPN handler safe?', 'README.md: Is your IPN handler safe?']) {
+      const line = fence(place, 'sh').replaceAll('http://localhost:3000', url);
       const env = { GATEWAY_SIM_URL: sim.url };
       const audited = await typed(line, { cwd, env, more: ['--only', 'control'] });
       expect([audited.code, audited.stdout]).toEqual([0, expect.stringContaining('1 case: 1 pass')]);
