@@ -369,7 +369,28 @@ class Layout extends Help {
 
 function examples(lines: readonly string[], invocation: string): string {
   const heading = lines.length > 1 ? 'Examples' : 'Example';
-  return `\n${heading}:\n${lines.map((line) => `  ${invocation} ${line}`).join('\n')}`;
+  return `\n${heading}:\n${lines.map((line) => onLines(`${invocation} ${line}`)).join('\n')}`;
+}
+
+const MAX_LINE = 80;
+
+/** A command, indented, on as many lines as it needs. It breaks before options and words, and can still be pasted. */
+function onLines(text: string): string {
+  const words = text.match(/(?:[^\s']|'[^']*')+/g) ?? [];
+  const lines: string[] = [];
+  let line = ' ';
+  for (const [index, word] of words.entries()) {
+    // The value of an option stays beside it.
+    const next = words[index + 1];
+    const pair =
+      word.startsWith('--') && next !== undefined && !next.startsWith('-') ? `${word} ${next}` : word;
+    if (line.trim() !== '' && `${line} ${pair} \\`.length > MAX_LINE) {
+      lines.push(`${line} \\`);
+      line = '   ';
+    }
+    line += ` ${word}`;
+  }
+  return [...lines, line].join('\n');
 }
 
 function optionOf(name: string, declared: OptionDeclaration): Option {

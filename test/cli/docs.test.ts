@@ -28,6 +28,15 @@ it('prints every page unchanged, and with --json as text', async () => {
   );
 });
 
+it.each(['express', 'flask', 'signature', '401'])('finds %s in the pages', async (word) => {
+  const { code, stdout } = await run(['docs', word, '--json'], { cwd });
+  const { data } = JSON.parse(stdout);
+  expect([code, data.length]).toEqual([0, expect.any(Number)]);
+  expect(data[0]).toEqual({ topic: expect.any(String), heading: expect.any(String) });
+  const [path] = pages.find(([name]) => basename(name, '.md') === data[0].topic) ?? [];
+  expect(PAGES[path as keyof typeof PAGES]?.toLowerCase()).toContain(word);
+});
+
 it.each([
   ['troubleshoting', 'did you mean troubleshooting?'],
   ['xyzzy', 'List the pages with: '],

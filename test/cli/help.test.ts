@@ -8,7 +8,7 @@ const ALL = withCommandsBelow(PROGRAM).map((command) => ({ name: fullName(comman
 
 /** The command lines in the examples of a help text. */
 function examplesIn(help: string): string[] {
-  const [, list = ''] = help.split(/^Examples?:\n/m);
+  const [, list = ''] = help.replace(/ \\\n +/g, ' ').split(/^Examples?:\n/m);
   return (
     list
       .split('\n\n', 1)[0]
@@ -54,6 +54,14 @@ function mistakeIn(example: string): string | undefined {
     ? `${example} lacks an argument`
     : undefined;
 }
+
+it.each(ALL)('the help of $name fits 80 columns', ({ name, command }) => {
+  // The lines to paste into a shell's profile are whole.
+  const lines = helpOf(command)
+    .split('\n')
+    .filter((line) => !name.endsWith(' completion') || !/^ {2}(?:bash|zsh|fish)/.test(line));
+  expect(lines.filter((line) => line.length > 80)).toEqual([]);
+});
 
 describe('a single command', () => {
   it.each(PROGRAM.commands.map((command) => [command.name()]))(
@@ -105,8 +113,10 @@ describe('the help', () => {
   it.each(['start', 'ipn', 'ipn fire'])('of %s is printed with exit code 0', async (path) => {
     const { code, stdout, stderr } = await run([...path.split(' '), '--help'], { cwd: '.' });
     const command = ALL.find(({ name }) => name === `gateway-sim ${path}`)?.command;
-    const shown = stdout.replace(/node \S+gateway-sim\.js/g, 'gateway-sim');
-    expect([code, stderr, shown]).toEqual([0, '', helpOf(command ?? PROGRAM)]);
+    // Longer names of the program break examples elsewhere.
+    const onOneLine = (text: string) => text.replace(/ \\\n +/g, ' ');
+    const shown = onOneLine(stdout.replace(/node \S+gateway-sim\.js/g, 'gateway-sim'));
+    expect([code, stderr, shown]).toEqual([0, '', onOneLine(helpOf(command ?? PROGRAM))]);
   });
 });
 
