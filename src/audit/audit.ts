@@ -63,7 +63,7 @@ export async function audit(
     await waitForShop(shop, options.waitMs ?? 0);
     options.onBegin?.(chosen.length);
     const run = async () => {
-      await shop.completeProbe();
+      await shop.learn();
       return runCases(shop, chosen);
     };
     const cases = await unlessAborted(cancelled, run()).catch(async (error: unknown) => {

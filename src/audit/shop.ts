@@ -54,6 +54,8 @@ export class Shop {
   probes: ReturnType<typeof probesOf>;
   /** The shop's database, if it shows the state of orders. */
   readonly witness: Witness | undefined;
+  /** Whether a probe was looked for. */
+  #isComplete = false;
   /** Whether no other case is running, so that an effect on shared rows has one cause. */
   isAlone = true;
   /** Messages for the user. */
@@ -132,15 +134,19 @@ export class Shop {
     for (const notice of [witness.describe(paidWhen), ...witness.notices]) this.notices.add(notice);
   }
 
+  /** Learns from the database, if there is one. @throws GatewayError `usage` if it shows neither orders nor payments */
+  async learn(): Promise<void> {
+    if (this.witness) await this.#learn(this.witness);
+  }
+
   /** Looks for a probe and a condition if the user gave neither, and the shop places orders without help. */
-  async completeProbe(): Promise<void> {
-    const { gateway, notices, options, witness } = this;
-    if (witness) return this.#learn(witness);
+  async #guessProbe(payment: Payment): Promise<void> {
+    const { gateway, notices, options } = this;
+    if (this.#isComplete) return;
+    this.#isComplete = true;
     if (this.canLook || !this.hasOrders || options.orderWait) return;
-    using order = await this.orders.take();
-    const found = order && (await guessProbe(order.payment, options.orderUrl, gateway.egress));
-    if (!order || !found) return;
-    order.isUntouched = true;
+    const found = await guessProbe(payment, options.orderUrl, gateway.egress);
+    if (!found) return;
     this.options = { ...options, ...found };
     this.probes = probesOf(this.options, gateway);
     const { probeUrl, paidWhen } = found;
@@ -338,6 +344,7 @@ export class Shop {
   async takeOrder(): ReturnType<Orders['take']> {
     for (;;) {
       const order = await this.orders.take();
+      if (order) await this.#guessProbe(order.payment);
       if (order?.text === undefined) return order;
       if ((await this.look(order.payment)).text === order.text) return order;
       order[Symbol.dispose]();

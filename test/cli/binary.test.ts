@@ -70,7 +70,7 @@ const CASES: readonly (readonly [line: string, code: number, output: RegExp])[] 
   ['completion bash', 0, /complete -F/],
   ['audit --list', 0, /sandbox-for-live/],
   ['conform --manifest nowhere', 2, /the manifest nowhere cannot be read/],
-  ['reconcile', 2, /--probe-cmd or --probe-url/],
+  ['reconcile', 2, /--probe-cmd, --probe-url or --db/],
   // Last, because the configuration would apply to the commands after it.
   ['init', 0, /wrote gateway-sim\.config\.json/],
 ];

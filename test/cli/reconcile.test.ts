@@ -85,7 +85,7 @@ describe('reconcile', () => {
   });
 
   it.each([
-    ['a probe', ['--paid-when', 'paid'], 'reconcile needs a probe: specify --probe-cmd or --probe-url'],
+    ['a probe', ['--paid-when', 'paid'], 'reconcile needs a probe: specify --probe-cmd, --probe-url or --db'],
     ['a placeholder', ['--probe-cmd', 'cat orders', '--paid-when', 'paid'], 'include {identifier}'],
   ])('needs %s', async (_, args, problem) => {
     const { options } = await startAudited();
