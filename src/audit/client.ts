@@ -241,7 +241,9 @@ export function curlOf({
   }
   const type: readonly (readonly [string, string])[] =
     body === undefined ? [] : [['Content-Type', contentType]];
-  return curlRequest({ ...(method !== undefined && { method }), url, headers: [...type, ...headers], body });
+  // The cookies are those of the audit's own orders.
+  const request = { ...(method !== undefined && { method }), url, headers: [...type, ...headers], body };
+  return curlRequest(request, (_, value) => value);
 }
 
 /** A curl command that repeats all requests at the same time; null if curl cannot. */

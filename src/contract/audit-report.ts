@@ -190,7 +190,7 @@ export const AuditRequest = request(
     skip: field(z.optional(names), 'Skip these cases, groups or classes.'),
     timeoutMs: field(
       z.optional(z.int().check(z.positive(), z.maximum(MAX_TIMEOUT_MS))),
-      'Time limit for a response of the shop, at most one hour; default: 10,000.',
+      'Time limit for a response of the shop, at most one hour; default: 30,000.',
     ),
   },
   {

@@ -27,8 +27,15 @@ export function curlCommand(delivery: PostedDelivery): string {
   });
 }
 
-/** A request as a shell command. */
-export function curlRequest({ method, url, headers, body }: CurlRequest): string {
+/**
+ * A request as a shell command.
+ *
+ * @param shown the value of a header; by default, credentials are masked
+ */
+export function curlRequest(
+  { method, url, headers, body }: CurlRequest,
+  shown: (name: string, value: string) => string = shownHeader,
+): string {
   // Control characters cannot be pasted as part of an argument.
   const isPiped = body !== undefined && body.search(OBEYED_BY_TERMINALS) >= 0;
   const parts = [
@@ -37,7 +44,7 @@ export function curlRequest({ method, url, headers, body }: CurlRequest): string
     ...(method === undefined ? [] : [method === 'HEAD' ? '--head' : `-X ${method}`]),
     ...headers
       .filter(([name]) => !SET_BY_CURL.has(name.toLowerCase()))
-      .map(([name, value]) => `-H ${quoted(`${name}: ${shownHeader(name, value)}`)}`),
+      .map(([name, value]) => `-H ${quoted(`${name}: ${shown(name, value)}`)}`),
     // Not --data: it would read a file if the body begins with @.
     ...(body === undefined ? [] : [isPiped ? '--data-binary @-' : `--data-raw ${quoted(body)}`]),
   ];

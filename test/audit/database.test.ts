@@ -43,20 +43,18 @@ describe.skipIf(MISSING)(`an audit with the database of the shop${here}`, () => 
     expect(JSON.stringify(body)).not.toContain('ann@example.com');
   });
 
-  it.each([
-    ['an e-mail', 'mail', 'mails.* changed'],
-    ['the stock', 'stock', 'products.stock changed'],
-  ])('sees that a copy changes %s, without being told', async (_, flaw, change) => {
-    const { code, body } = await audited({ FLAW: flaw }, '--only', 'replay-at-once');
-    expect([code, body.cases.at(-1)]).toEqual([
-      1,
-      expect.objectContaining({ verdict: 'fail', seen: '2/2', why: expect.stringContaining(change) }),
+  it('sees what an unsigned IPN pays and what a copy changes, without being told', async () => {
+    const only = ['--only', 'replay-at-once', '--only', 'signature-garbage'];
+    const { code, body } = await audited({ FLAW: 'mail stock unsigned' }, ...only);
+    expect(code).toBe(1);
+    expect(body.cases.slice(1)).toEqual([
+      expect.objectContaining({ verdict: 'fail', mistake: 'signature-not-checked' }),
+      expect.objectContaining({
+        verdict: 'fail',
+        seen: '2/2',
+        why: expect.stringContaining('mails.*, products.stock changed'),
+      }),
     ]);
-  });
-
-  it('sees an order that an unsigned IPN pays', async () => {
-    const { body } = await audited({ FLAW: 'unsigned' }, '--only', 'signature-garbage');
-    expect(body.cases.at(-1)).toMatchObject({ verdict: 'fail', mistake: 'signature-not-checked' });
   });
 
   it.each([

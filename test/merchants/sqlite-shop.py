@@ -90,7 +90,7 @@ class Handler(BaseHTTPRequestHandler):
                 (identifier, raw, strftime("%Y-%m-%d %H:%M:%S")),
             )
         expected = hmac.new(KEY, (amount + identifier).encode(), hashlib.sha256).hexdigest().upper()
-        if FLAW != "unsigned" and not hmac.compare_digest(expected, form.get("signature", "")):
+        if "unsigned" not in FLAW and not hmac.compare_digest(expected, form.get("signature", "")):
             return self.answer(401, "rejected")
         with database() as db:
             order = db.execute("SELECT * FROM orders WHERE identifier = ?", (identifier,)).fetchone()
@@ -101,9 +101,9 @@ class Handler(BaseHTTPRequestHandler):
                 "UPDATE orders SET status = 'paid', updated_at = ? WHERE id = ? AND status = 'pending'",
                 (strftime("%Y-%m-%d %H:%M:%S"), order["id"]),
             ).rowcount
-            if FLAW == "stock" and not paid:
+            if "stock" in FLAW and not paid:
                 db.execute("UPDATE products SET stock = stock - 1")
-        if paid or FLAW == "mail":
+        if paid or "mail" in FLAW:
             Thread(target=send_mail, args=(order["id"],)).start()
         self.answer(200, "OK")
 

@@ -103,7 +103,9 @@ export const audit = defineCommand({
     wait: duration('wait up to this long for the shop to accept connections'),
     failOn: list('verdicts', 'also exit 1 on these verdicts: at-risk, unproven; repeatable'),
     own: flag('start a separate emulator for the audit, in memory, on the configured port'),
-    timeout: duration('time limit for each request, order and probe, such as 5s (default: at least 10s)'),
+    timeout: duration(
+      'time limit for each request, order and probe, such as 5s (default: 30s; 15s for an order, 10s for a probe address)',
+    ),
     allowIpnHost: ALLOW_IPN_HOST,
     junit: text('file', 'also write the report as JUnit XML'),
     html: text('file', 'also write the report as an HTML page'),
