@@ -20,6 +20,8 @@ export interface OptionDeclaration<Value = unknown> {
   choices?: readonly string[];
   default?: string;
   required?: true;
+  /** The heading above it in the help. */
+  group?: string;
   parse?(text: string, before: Value): Value;
 }
 

@@ -361,6 +361,13 @@ class Layout extends Help {
     return Math.min(MAX_TERM, super.padWidth(command, helper));
   }
 
+  /** Options that every command has are one line: the help of the program describes them. */
+  override formatItemList(heading: string, items: string[], helper: Help): string[] {
+    if (heading !== OF_EVERY_COMMAND) return super.formatItemList(heading, items, helper);
+    const flags = items.map((item) => /--[a-z-]+/.exec(item)?.[0]).filter((flag) => flag !== undefined);
+    return [heading, `  ${flags.join(' ')}`, ''];
+  }
+
   override formatItem(term: string, width: number, description: string, helper: Help): string {
     const format = (name: string) => super.formatItem(name, width, description, helper);
     return term.length <= width || !description ? format(term) : `  ${term}\n${format('')}`;
@@ -398,6 +405,7 @@ function optionOf(name: string, declared: OptionDeclaration): Option {
   const flag = declared.flag ?? `--${kebab(name)}`;
   const option = new Option(placeholder ? `${flag} <${placeholder}>` : flag, description);
   if (choices) option.choices([...choices]);
+  if (declared.group !== undefined) option.helpGroup(declared.group);
   if (parse) option.argParser(parse);
   return option.default(declared.default).makeOptionMandatory(required);
 }
@@ -424,7 +432,7 @@ function prepare(command: Commander, io: Io | undefined): void {
   for (const sub of command.commands) prepare(sub, io);
 }
 
-const OF_EVERY_COMMAND = 'Global options:';
+const OF_EVERY_COMMAND = 'Options of every command:';
 
 /** Commander's message about an unknown name, with a known synonym if there is one. */
 function withSynonym(text: string, { options, commands }: Commander): string {

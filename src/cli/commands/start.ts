@@ -4,7 +4,12 @@ import { hidePasswords } from '../../contract/credentials.ts';
 import { shellWord } from '../../contract/curl.ts';
 import { ERRORS, type HintStyle, kebab } from '../../contract/error.ts';
 import { SEEN_IN_PS } from '../../options/resolve.ts';
-import { type OptionSpec, type ResolvedOptions, START_OPTIONS } from '../../options/table.ts';
+import {
+  type OptionName,
+  type OptionSpec,
+  type ResolvedOptions,
+  START_OPTIONS,
+} from '../../options/table.ts';
 import { DEFAULT_DATA_DIR } from '../../store/server-file.ts';
 import { VERSION } from '../../system/package-info.ts';
 import { announce, bannerText, leftText, noticesOf, readyEvent } from '../banner.ts';
@@ -14,6 +19,40 @@ import { type ParentProcess, parentProcess, startInBackground, trimLog } from '.
 import { eventPrinter } from '../format.ts';
 import { openInBrowser } from '../output.ts';
 import { endByHangup, onceThenExit, onNpmExit } from '../signals.ts';
+
+/** The groups of the help, in order: what people use first, then everything else by subject. */
+const GROUPS: Readonly<Record<string, readonly (OptionName | 'config')[]>> = {
+  'Options:': [
+    ...(['port', 'dataDir', 'inMemory', 'config', 'profile'] as const),
+    ...(['auto', 'forwardIpn', 'db', 'open', 'detach'] as const),
+  ],
+  'Server:': ['host', 'publicUrl', 'tls', 'tlsCert', 'tlsKey', 'proxy', 'hostAlias', 'quiet'],
+  'Payments:': ['currency', 'loose', 'errorStatus', 'delivery', 'autoDelay', 'paymentExpires', 'seed'],
+  'IPNs:': [
+    ...(['ipnRetries', 'ipnSchedule', 'ipnTimeout', 'ipnFormat', 'amountFormat', 'ipnOn'] as const),
+    ...(['map', 'allowIpnHost', 'ipnCa', 'ipnInsecure', 'dbSkip'] as const),
+  ],
+  'Checkout:': ['panel', 'sandboxEmail', 'sandboxCode'],
+  'Access:': ['publicKey', 'secretKey', 'allowHost', 'allowOrigin', 'controlToken'],
+  'State:': ['fixtures', 'keep', 'fsync'],
+};
+
+/** Options in the order of the help, each with its heading. */
+function grouped(flags: Readonly<Record<string, OptionDeclaration>>): Record<string, OptionDeclaration> {
+  const inGroups = Object.entries(GROUPS).flatMap(([group, names]) =>
+    names.flatMap((name) => (flags[name] ? [[name, { ...flags[name], group }] as const] : [])),
+  );
+  return {
+    ...Object.fromEntries(inGroups),
+    ...omitted(
+      flags,
+      inGroups.map(([name]) => name),
+    ),
+  };
+}
+
+const omitted = <Value>(record: Readonly<Record<string, Value>>, names: readonly string[]) =>
+  Object.fromEntries(Object.entries(record).filter(([name]) => !names.includes(name)));
 
 /**
  * The flags of `start`, from the options table, and `--config`.
@@ -44,13 +83,11 @@ export function startFlags(
       ...(kind === 'list' && { parse: list(name, description).parse }),
     };
   }
-  return {
-    ...flags,
-    config: text(
-      'file',
-      'configuration file (default: gateway-sim.config.json of this folder, or of a parent up to the nearest .git or package.json)',
-    ),
-  };
+  const config = text(
+    'file',
+    'configuration file (default: gateway-sim.config.json of this folder, or of a parent up to the nearest .git or package.json)',
+  );
+  return { ...grouped({ ...flags, config }), config: { ...config, group: 'Options:' } };
 }
 
 /** Flags of `start` and `exec` that are no options of an emulator. */
