@@ -63,7 +63,7 @@ async function openRows({ db, dbSkip }: ResolvedOptions, egress: Egress, notice:
     import('./usecases/shop-rows.ts'),
   ]);
   const database = new Database({ db, dbSkip }, (url) => egress.unreachable(url));
-  return new ShopRows(() => database.read(), notice);
+  return { database, seen: new ShopRows(() => database.read(), notice) };
 }
 
 export type RunningServer = Awaited<ReturnType<typeof start>>;
@@ -178,7 +178,7 @@ async function start(
     context,
     faults,
     poster,
-    ...(rows && { around: (deliveryId, run) => rows.around(deliveryId, run) }),
+    ...(rows && { around: (deliveryId, run) => rows.seen.around(deliveryId, run) }),
     onWaiting: (delivery, attempt) => events.waiting(delivery, attempt),
   });
   const useCases = createUseCases({
@@ -190,11 +190,11 @@ async function start(
     context,
     random,
     events,
-    changesOf: (deliveryId) => rows?.of(deliveryId) ?? null,
+    changesOf: (deliveryId) => rows?.seen.of(deliveryId) ?? null,
     visit: (url) => poster.visit(url, settings.ipn.timeoutMs, shutdown.stopping.signal),
     // Loaded only when used, to keep the start fast.
     orderProbe: async (by, identifier) =>
-      (await import('./audit/probe.ts')).orderProbe(by, identifier, egress),
+      (await import('./audit/order-probe.ts')).orderProbe(by, identifier, egress, rows?.database),
     faults,
     initial,
     preparation,

@@ -109,25 +109,6 @@ export function probesOf(
   };
 }
 
-/**
- * A function that tells whether the shop shows an order as paid; undefined without an address.
- *
- * @throws GatewayError `usage`
- */
-export function orderProbe(
-  { probeUrl, paidWhen }: Pick<AuditOptions, 'probeUrl' | 'paidWhen'>,
-  identifier: string,
-  egress: Egress,
-): (() => Promise<boolean>) | undefined {
-  if ((probeUrl === undefined) !== (paidWhen === undefined)) {
-    throw usage('--probe-url and --paid-when only work together');
-  }
-  if (probeUrl === undefined || paidWhen === undefined) return undefined;
-  const isPaid = readCondition(paidWhen);
-  const probe = urlProbe(probeUrl, egress);
-  return async () => isPaid((await probe({ identifier })).text);
-}
-
 /** Where shops commonly show an order as JSON, below the address of the shop, or of the order request. */
 const LIKELY_PATHS = ['/orders/', '/order/', '/api/orders/', '/api/order/'];
 const STATUS = '(?:payment_?)?(?:status|state)';

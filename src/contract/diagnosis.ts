@@ -42,7 +42,7 @@ export const DiagnoseInput = request(
       ADDRESS,
     ),
     paidWhen: optionalText(
-      'When the order is paid: `.path=value` for JSON, otherwise a regular expression. Requires `probeUrl`.',
+      'When the order is paid: `.path=value` for JSON, otherwise a regular expression. Requires `probeUrl`, or an emulator with `--db`: then `orders.status=paid`.',
     ),
   },
   {},

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { AuditReport } from '../../src/contract/audit-report.ts';
 import type { Delivery } from '../../src/contract/delivery.ts';
+import type { Diagnosis } from '../../src/contract/diagnosis.ts';
 import type { Settled } from '../../src/contract/payment.ts';
 import { runJson } from '../helpers/cli.ts';
 import { MISSING, startSqliteShop } from '../helpers/databases.ts';
@@ -93,6 +94,20 @@ describe.skipIf(MISSING)(`start --db${here}`, () => {
     const copy = (await ask<Delivery>(sim, 'GET', path)).body;
     expect(copy).toMatchObject({ changes: [], verdict: { tone: 'warning' } });
     expect(copy.verdict.cause).toContain('Nothing changed in your database.');
+  });
+
+  it('lets a diagnosis judge by the rows, for a receiver that answers everything alike', async () => {
+    const cwd = await temporaryFolder();
+    const sim = await startSim({ secretKey: SECRET, db: `sqlite:${join(cwd, 'shop.db')}` });
+    const shop = await startSqliteShop(cwd, sim, { FLAW: 'float silent' });
+    await fetch(`${shop}/order`, { method: 'POST' });
+    const [order] = (await ask<{ data: { id: string }[] }>(sim, 'GET', '/payments')).body.data;
+    const how = { outcome: 'approve', awaitDelivery: true };
+    await ask(sim, 'POST', `/payments/${order?.id}/settle`, how);
+    const diagnose = (input: object) => ask<Diagnosis>(sim, 'POST', `/ipns/${order?.id}/diagnose`, input);
+    expect((await diagnose({})).body.cause).toBeNull();
+    const { body } = await diagnose({ paidWhen: 'orders.status=paid' });
+    expect(body).toMatchObject({ mistake: 'amount-reformatted' });
   });
 
   it('leaves a database alone that cannot be read, and says so', async () => {

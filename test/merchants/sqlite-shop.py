@@ -1,4 +1,5 @@
-"""A shop whose orders are rows in SQLite. FLAW: mail (each copy of an IPN sends a mail), stock, unsigned."""
+"""A shop whose orders are rows in SQLite. FLAW: mail (each copy of an IPN sends a mail), stock, unsigned, float (signs
+49.9 for 49.90), silent (answers 200 to everything)."""
 
 import hashlib
 import hmac
@@ -48,6 +49,8 @@ class Handler(BaseHTTPRequestHandler):
         pass
 
     def answer(self, status, text):
+        if "silent" in FLAW:
+            status, text = 200, ""
         self.send_response(status)
         self.end_headers()
         self.wfile.write(text.encode())
@@ -89,7 +92,8 @@ class Handler(BaseHTTPRequestHandler):
                 "INSERT INTO ipn_log (reference, body, at) VALUES (?, ?, ?)",
                 (identifier, raw, strftime("%Y-%m-%d %H:%M:%S")),
             )
-        expected = hmac.new(KEY, (amount + identifier).encode(), hashlib.sha256).hexdigest().upper()
+        signed = f"{float(amount or 0)}" if "float" in FLAW else amount
+        expected = hmac.new(KEY, (signed + identifier).encode(), hashlib.sha256).hexdigest().upper()
         if "unsigned" not in FLAW and not hmac.compare_digest(expected, form.get("signature", "")):
             return self.answer(401, "rejected")
         with database() as db:

@@ -117,7 +117,10 @@ const diagnoseIpn = defineCommand({
   json: 'Diagnosis',
   fields: {
     probeUrl: text('url', 'address that shows the order ({identifier} stands for its identifier)'),
-    paidWhen: text('condition', 'when the order is paid, such as .status=paid; requires --probe-url'),
+    paidWhen: text(
+      'condition',
+      'when the order is paid, such as .status=paid; requires --probe-url, or start --db (orders.status=paid)',
+    ),
   },
   about: `
 Sends at most 60 variants of the IPN: signed as code with a common mistake signs it, in other forms, and the genuine one

@@ -1,0 +1,30 @@
+import type { AuditOptions } from '../contract/audit-options.ts';
+import { usage } from '../contract/error.ts';
+import type { Database } from '../database/database.ts';
+import type { Egress } from '../delivery/egress.ts';
+import { asPath } from './options.ts';
+import { readCondition, urlProbe } from './probe.ts';
+import { Witness } from './witness.ts';
+
+/**
+ * A function that tells whether the shop shows an order as paid; undefined without a condition.
+ *
+ * @param database the shop's database, which shows the order if no address does
+ * @throws GatewayError `usage`
+ */
+export function orderProbe(
+  { probeUrl, paidWhen }: Pick<AuditOptions, 'probeUrl' | 'paidWhen'>,
+  identifier: string,
+  egress: Egress,
+  database: Database | undefined,
+): (() => Promise<boolean>) | undefined {
+  const isByRows = probeUrl === undefined && database !== undefined;
+  if ((probeUrl === undefined) !== (paidWhen === undefined) && !(isByRows && paidWhen !== undefined)) {
+    throw usage('--paid-when needs --probe-url, or an emulator with --db; and --probe-url needs --paid-when');
+  }
+  if (paidWhen === undefined) return undefined;
+  const isPaid = readCondition(isByRows ? asPath(paidWhen) : paidWhen);
+  const rows = isByRows ? new Witness(database) : undefined;
+  const probe = rows ? rows.look.bind(rows) : urlProbe(probeUrl ?? '', egress);
+  return async () => isPaid((await probe({ identifier })).text);
+}
