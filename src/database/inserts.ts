@@ -24,10 +24,11 @@ function literal([, text, hex, word]: RegExpExecArray): Value {
 /** The rows of each table in a dump. A table without a row is not in it. */
 export function readInserts(dump: string): Map<string, Row[]> {
   const tables = new Map<string, Row[]>();
-  for (let at = dump.search(/\bINSERT\s/i); at >= 0; ) {
-    STATEMENT.lastIndex = at;
+  const begin = /\bINSERT\s/gi;
+  for (let found = begin.exec(dump); found; found = begin.exec(dump)) {
+    STATEMENT.lastIndex = found.index;
     const [head = '', name = '', names = ''] = STATEMENT.exec(dump) ?? [];
-    let end = at + Math.max(head.length, 1);
+    let end = found.index + Math.max(head.length, 1);
     if (head) {
       const columns = names.split(',').map(bare);
       const rows = tables.get(bare(name)) ?? [];
@@ -36,9 +37,9 @@ export function readInserts(dump: string): Map<string, Row[]> {
         const values: Value[] = [];
         do {
           TOKEN.lastIndex = end + 1;
-          const found = TOKEN.exec(dump);
-          if (!found) break;
-          values.push(literal(found));
+          const token = TOKEN.exec(dump);
+          if (!token) break;
+          values.push(literal(token));
           end = TOKEN.lastIndex;
         } while (dump[end] === ',');
         rows.push(Object.fromEntries(columns.map((column, index) => [column, values[index] ?? null])));
@@ -46,8 +47,7 @@ export function readInserts(dump: string): Map<string, Row[]> {
         end += Math.max(gap.length, 1);
       }
     }
-    const next = dump.slice(end).search(/\bINSERT\s/i);
-    at = next < 0 ? -1 : end + next;
+    begin.lastIndex = end;
   }
   return tables;
 }

@@ -202,6 +202,10 @@ const RETURN = family({
   },
 });
 
+const OWN_IDENTIFIER = {
+  text: 'Give each order an identifier of its own: random, or from a sequence of the database, and not from the clock.',
+};
+
 /** A host that no shop has. */
 const OTHER_HOST = 'other-host.invalid';
 
@@ -304,6 +308,19 @@ const INITIATE = family({
     }),
     harm: "An attacker can guess the identifier and ipn_url of another customer's order, and mark it as paid with the IPN of a sandbox payment.",
     mistake: 'no-token-in-ipn-url',
+    last: true,
+  },
+  'identifier-repeated': {
+    about: 'The identifiers of all orders, which must differ.',
+    run: inspects(({ orders: { made } }) => {
+      const all = made.map(({ identifier }) => identifier);
+      const repeated = all.find((one, index) => all.indexOf(one) !== index);
+      return repeated === undefined
+        ? found('pass', `${all.length} orders had different identifiers`)
+        : { ...found('at-risk', `several orders had the identifier "${repeated}"`), fix: OWN_IDENTIFIER };
+    }),
+    harm: 'Orders that share an identifier cannot be told apart: the payment of one may pay the other, or none.',
+    mistake: 'order-not-by-identifier',
     last: true,
   },
   'ipn-url-is-success-url': {
