@@ -15,6 +15,7 @@ export default defineConfig({
   },
   plugins: [assets],
   test: {
+    env: { COLUMNS: '9999' },
     // Processes, not threads: tests take locks by process id, send signals and bind sockets.
     pool: 'forks',
     // Twice the cores of a small machine: many tests wait for a process or for time to pass.

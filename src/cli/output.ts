@@ -265,7 +265,30 @@ export function listed<Row>(
 export function pairs(facts: Readonly<Record<string, string | undefined>>): string {
   const entries = Object.entries(facts).filter((entry): entry is [string, string] => entry[1] !== undefined);
   const width = Math.max(...entries.map(([name]) => name.length));
-  return entries.map(([name, value]) => `${name.padEnd(width)}  ${onOneLine(value)}`).join('\n');
+  const indent = ' '.repeat(width + 2);
+  return entries
+    .map(([name, value]) => wrapped(`${name.padEnd(width)}  ${onOneLine(value)}`, indent))
+    .join('\n');
+}
+
+/** The width of the terminal; without one, that of most. */
+const columns = () => process.stdout.columns ?? (Number(process.env['COLUMNS']) || 80);
+
+/** The number of characters, without colours. */
+const shownLength = (text: string) =>
+  text.split(COLOURS).reduce((sum, part, index) => sum + (index % 2 ? 0 : part.length), 0);
+
+/** A line, on as many lines as it needs. Words, such as addresses, stay whole. @param indent begins the further lines */
+export function wrapped(text: string, indent: string): string {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(/(?<=\S) (?=\S)/)) {
+    if (shownLength(line) + shownLength(word) >= columns() && line.trim() !== '') {
+      lines.push(line);
+      line = indent + word;
+    } else line = line === '' ? word : `${line} ${word}`;
+  }
+  return [...lines, line].join('\n');
 }
 
 export function fieldsOf(record: object): string {
@@ -278,6 +301,9 @@ function fieldText(value: unknown): string {
   const parts = Object.entries(value).map(([name, part]) => `${name} ${fieldText(part)}`);
   return parts.join(', ') || '-';
 }
+
+/** An ISO time without its year, to the second, for lists. */
+export const shortMoment = (at: string): string => moment(at).slice(5);
 
 /** An ISO time to the second, for tables. */
 export function moment(at: string): string {

@@ -75,10 +75,15 @@ export function begun<End extends Written>(
   };
 }
 
+/** Columns of a terminal in which no line is wrapped. */
+export const WIDE = '9999';
+
 /** The variables that every program needs, and TEST_RUN, which identifies processes left behind by a test run. */
 export function inherited(): Record<string, string> {
   const names = ['PATH', 'HOME', 'TMPDIR', 'TEST_RUN'];
-  return Object.fromEntries(names.map((name) => [name, process.env[name] ?? '']));
+  const known = Object.fromEntries(names.map((name) => [name, process.env[name] ?? '']));
+  // Long lines stay whole, so that tests find sentences in them.
+  return { ...known, COLUMNS: WIDE };
 }
 
 /**

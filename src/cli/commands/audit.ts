@@ -24,7 +24,7 @@ import {
 } from '../command.ts';
 import { readConfiguration, startConfiguration } from '../configuration.ts';
 import { isNoneNamed } from '../connect.ts';
-import { onOneLine, pairs, table } from '../output.ts';
+import { onOneLine, pairs, table, wrapped } from '../output.ts';
 import { interruption } from '../signals.ts';
 import { requireWritable, writeReports } from '../write-file.ts';
 
@@ -281,24 +281,26 @@ const COLOURS = {
 export function auditText(report: AuditReport, colour: ChalkInstance, isWhole = false): string {
   const { cases, summary, mistakes, orders } = report;
   const indented = (text: string) => text.replace(/^/gm, '    ');
+  // Commands and code stay whole.
+  const flowing = (line: string) => wrapped(line, ' '.repeat(line.search(/\S/) + 2));
   const caseText = ({ name, verdict, about, observed, why, cost, curl }: AuditedCase) => [
-    `  ${colour[COLOURS[verdict]](verdict.toUpperCase())} ${colour.bold(name)}: ${about}`,
-    ...(observed === null ? [] : [`    Result: ${onOneLine(observed)}.`]),
-    ...(why === cost ? [] : [`    ${onOneLine(why)}`]),
+    flowing(`  ${colour[COLOURS[verdict]](verdict.toUpperCase())} ${colour.bold(name)}: ${about}`),
+    ...(observed === null ? [] : [flowing(`    Result: ${onOneLine(observed)}.`)]),
+    ...(why === cost ? [] : [flowing(`    ${onOneLine(why)}`)]),
     ...(curl === null ? [] : [indented(curl)]),
   ];
   const byName = new Map(cases.map((one) => [one.name, one]));
   const paragraphs = mistakes.map(({ name, cost, fix, instruction, code, cases: names }) => {
     const languages = Object.keys(code ?? {});
-    const inShort = languages.length > 1 ? `${instruction} (As code: --all)` : fix;
+    const inShort = languages.length > 1 ? flowing(`    ${instruction} (As code: --all)`).slice(4) : fix;
     const shown = names.flatMap((one) => byName.get(one) ?? []);
     const [first, ...others] = shown;
     return [
-      `${colour.bold(name)}: ${onOneLine(cost)}`,
+      flowing(`${colour.bold(name)}: ${onOneLine(cost)}`),
       '  How to fix it:',
       indented(isWhole ? fix : inShort),
       ...(isWhole ? shown.flatMap(caseText) : first ? caseText(first) : []),
-      ...(isWhole || !others.length ? [] : [`  Also: ${others.map((one) => one.name).join(', ')}`]),
+      ...(isWhole || !others.length ? [] : [flowing(`  Also: ${others.map((one) => one.name).join(', ')}`)]),
     ];
   });
   /** Cases that prove nothing, grouped by reason. */
@@ -309,9 +311,8 @@ export function auditText(report: AuditReport, colour: ChalkInstance, isWhole = 
     quiet.set(`${verdict}: ${why}`, group);
     group.names.push(name);
   }
-  const quietLines = [...quiet.values()].map(
-    ({ verdict, why, names }) =>
-      `  ${colour[COLOURS[verdict]](verdict)} ${names.join(', ')}: ${onOneLine(why)}`,
+  const quietLines = [...quiet.values()].map(({ verdict, why, names }) =>
+    flowing(`  ${colour[COLOURS[verdict]](verdict)} ${names.join(', ')}: ${onOneLine(why)}`),
   );
   const counts = namesOf(AUDIT_VERDICTS)
     .filter((verdict) => summary[verdict] > 0)
@@ -320,10 +321,10 @@ export function auditText(report: AuditReport, colour: ChalkInstance, isWhole = 
     ? `This audit left ${counted(orders, 'order')} in the shop's database.`
     : 'This audit saw no new order in the shop.';
   return [
-    [colour.bold(onOneLine(auditHeadline(report))), ...releases(cases)],
+    [flowing(colour.bold(onOneLine(auditHeadline(report)))), ...releases(cases).map(flowing)],
     ...paragraphs,
     quietLines,
-    [`${counted(cases.length, 'case')}: ${counts.join(', ')}. ${left}`],
+    [flowing(`${counted(cases.length, 'case')}: ${counts.join(', ')}. ${left}`)],
   ]
     .filter((lines) => lines.length)
     .map((lines) => lines.join('\n'))

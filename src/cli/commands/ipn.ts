@@ -38,7 +38,7 @@ import {
   verificationText,
   whatToDo,
 } from '../format.ts';
-import { type CommandResult, type Io, listed, moment, pairs } from '../output.ts';
+import { type CommandResult, type Io, listed, moment, pairs, shortMoment } from '../output.ts';
 
 const KEYS = {
   secret: text('key', `secret key to verify with (default: the key of the running emulator); ${SEEN_IN_PS}`),
@@ -59,16 +59,14 @@ const listIpns = defineCommand({
     listed(
       await call('GET /ipns', { query }),
       {
-        'Created (UTC)': ({ createdAt }) => moment(createdAt),
+        'Created (UTC)': ({ createdAt }) => shortMoment(createdAt),
         Identifier: ({ identifier }) => identifier,
-        Status: ({ status }) => status,
-        State: ({ state }) => state,
+        State: ({ state, status }) => (status === 'success' ? state : `${state} (${status})`),
         Attempts: ({ attempts, underWay }) =>
           underWay
             ? `${underWay.number} (waiting)`
             : `${attempts.length} (${attempts.at(-1)?.responseStatus ?? '-'})`,
         IPN: ({ id }) => id,
-        To: ({ url, forwardedTo }) => (forwardedTo === null ? url : receiverOf({ url, forwardedTo })),
       },
       hint`No IPNs. Settle a payment to send one: ${command('pay', '--approve')}`,
     ),

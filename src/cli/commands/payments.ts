@@ -39,7 +39,7 @@ import {
   whatToDo,
 } from '../format.ts';
 import { harOf } from '../har.ts';
-import { fieldsOf, listed, moment, openInBrowser, pairs } from '../output.ts';
+import { fieldsOf, listed, openInBrowser, pairs, shortMoment } from '../output.ts';
 
 type OutcomeFlags = Record<PaymentOutcome, OptionDeclaration<true | undefined>>;
 
@@ -187,6 +187,9 @@ function find(server: Server, ref: string) {
   return server.call('GET /payments/:ref', { param: { ref } });
 }
 
+/** Whether the shop accepted the IPN, by the tone of the verdict. */
+const ACCEPTED = { good: 'accepted', warning: 'warning', bad: 'rejected', waiting: 'waiting' } as const;
+
 const list = defineCommand({
   summary: 'list payments, newest first',
   json: 'PaymentList',
@@ -200,12 +203,12 @@ const list = defineCommand({
     listed(
       await call('GET /payments', { query }),
       {
-        'Created (UTC)': ({ createdAt }) => moment(createdAt),
+        'Created (UTC)': ({ createdAt }) => shortMoment(createdAt),
         Identifier: ({ identifier }) => identifier,
         Amount: ({ amount, currency }) => `${amount} ${currency}`,
         Mode: ({ mode }) => mode,
         Status: ({ status, settledBy }) => (settledBy === 'audit' ? `${status} (audit)` : status),
-        Payment: ({ id }) => id,
+        IPN: ({ status, verdict }) => (status === 'succeeded' ? ACCEPTED[verdict.tone] : '-'),
       },
       hint`No payments. Create one with: ${command('payments create')}`,
     ),
