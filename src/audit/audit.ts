@@ -103,8 +103,8 @@ export async function audit(
  * @throws GatewayError `usage` if the shop places no orders
  */
 async function handlerOf(gateway: AuditGateway, given: AuditOptions): Promise<string> {
-  if (!hasOrders(given)) {
-    throw usage('audit requires the address of the IPN handler, or a way to place orders', {
+  if (!hasOrders(given) || given.shop !== undefined) {
+    throw usage('audit requires the address of the IPN handler, or a way to place orders in a running shop', {
       hint: hint`For example: ${command('audit', 'http://localhost:3000/ipn')}`,
     });
   }

@@ -60,7 +60,7 @@ describe.skipIf(MISSING)(`an audit with the database of the shop${here}`, () => 
 
   it.each([
     ['is the one of another shop', ['--db-skip', 'orders'], 'no new row holds the identifier'],
-    ['is given without a way to order', ['--order-url', ''], 'or a way to place orders'],
+    ['is given without a way to order', ['--order-url', ''], 'or a way to place orders in a running shop'],
   ])('says what is missing if the database %s', async (_, args, why) => {
     const { code, body } = await audited({}, ...args);
     expect([code, JSON.stringify(body)]).toEqual([2, expect.stringContaining(why)]);
