@@ -211,11 +211,11 @@ export class Witness {
     const changed = (index: number, from: readonly string[], to: readonly string[]) =>
       changedPlaces(from[index] ?? '', to[index] ?? '');
     const noise = changed(4, before, after);
-    // A refused IPN may count on the row of its order, and must not change it otherwise.
+    // A refused IPN may leave a count or a time on the row of its order, and must not change it otherwise.
     const rowsCreated = both([...(created[0] ?? [])], [...(created[1] ?? [])]);
     const isOwn = (place: string) => rowsCreated.includes(`${place.split('.')[1]}.${WHOLE_ROW}`);
     const records = both(changed(2, before, refused), changed(3, before, refused)).filter(
-      (place) => !isOwn(place) || typeof valueAt(refused[2] ?? '', place) === 'number',
+      (place) => !isOwn(place) || isCountOrTime(valueAt(refused[2] ?? '', place)),
     );
     const payment = both(changed(0, before, after), changed(1, before, after)).filter(
       (place) => !noise.includes(place) && !records.includes(place),
@@ -321,7 +321,11 @@ const signed = (change: number) => (change > 0 ? `+${change}` : String(change));
 
 /** The values of a column: alone as it is, several as their sum, or as text. */
 function together(values: readonly (Value | undefined)[]): Value | undefined {
-  const shown = values.map((value) => (textOf(value) === A_TIME ? A_TIME : value));
+  // Numbers and truth values stay what they are.
+  const shown = values.map((value) => {
+    const text = textOf(value);
+    return text === A_TIME || typeof value === 'string' || typeof value === 'object' ? text : value;
+  });
   if (shown.length === 1) return shown[0];
   const isSum = shown.every((value) => typeof value === 'number');
   return isSum ? shown.reduce((sum, value) => sum + value, 0) : shown.map(textOf).join(' | ');
@@ -329,6 +333,9 @@ function together(values: readonly (Value | undefined)[]): Value | undefined {
 
 /** `.mails.rows` is `mails.*`, `.orders.status` is `orders.status`. */
 const named = (place: string) => place.slice(1).replace(/\.rows$/, `.${WHOLE_ROW}`);
+
+const isCountOrTime = (value: unknown) =>
+  typeof value === 'number' || (typeof value === 'string' && value.includes(A_TIME));
 
 const isPlain = (value: unknown) => ['string', 'number', 'boolean'].includes(typeof value);
 

@@ -6,8 +6,10 @@ export type Row = Readonly<Record<string, Value>>;
 /** The rows of each table, by their key. */
 export type Rows = ReadonlyMap<string, ReadonlyMap<string, Row>>;
 
-/** A time, whose value says nothing: only whether there is one. Ten and thirteen digits are seconds and milliseconds. */
-const TIME = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?.*)?$|^1[5-9]\d{8}(?:\.\d+)?$|^1[5-9]\d{11}$/;
+/** Times in any text, also inside of JSON. Only that there is one says something. */
+const TIMES = /\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?/g;
+/** A date, or the seconds or milliseconds of a time: only as a whole value. */
+const DATE = /^\d{4}-\d\d-\d\d$|^1[5-9]\d{8}(?:\.\d+)?$|^1[5-9]\d{11}$/;
 
 /** Stands for any time. */
 export const A_TIME = 'a time';
@@ -16,7 +18,7 @@ export const A_TIME = 'a time';
 export function textOf(value: Value | undefined): string | null {
   if (value === undefined || value === null) return null;
   const text = plainText(value) ?? JSON.stringify(value);
-  return TIME.test(text) ? A_TIME : text;
+  return DATE.test(text) ? A_TIME : text.replace(TIMES, A_TIME);
 }
 
 /** Longer texts, e-mail addresses and digests are of no use in a report, and may be somebody's. */

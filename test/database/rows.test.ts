@@ -26,6 +26,7 @@ describe('the difference between two readings of a database', () => {
     [null, '2026-05-01T09:30:00Z', 1],
     [true, false, 1],
     [{ state: 'open' }, { state: 'paid' }, 1],
+    ['{"at":"2026-05-01T09:30:00.123Z"}', '{"at":"2026-05-01T09:30:01.456Z"}', 0],
   ])('of %j and %j counts %j', (one, other, count) => {
     const [before, after] = [one, other].map((value) => rows({ orders: { 1: { value } } }));
     expect(before && after && changesBetween(before, after)).toHaveLength(count);
