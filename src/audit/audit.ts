@@ -110,7 +110,10 @@ async function handlerOf(gateway: AuditGateway, given: AuditOptions): Promise<st
   }
   const orders = new Orders(gateway, { ...given, ipnUrl: gateway.url }, new Set(), '');
   await orders.begin();
-  using order = await orders.take();
+  using order = await orders.take().catch((error: unknown) => {
+    if (error instanceof GatewayError && error.code === 'check_failed') throw usage(error.message);
+    throw error;
+  });
   await cancelLeftOver(gateway, orders);
   const { origin = '', pathname = '' } =
     order && URL.canParse(order.payment.ipnUrl) ? new URL(order.payment.ipnUrl) : {};
@@ -118,7 +121,7 @@ async function handlerOf(gateway: AuditGateway, given: AuditOptions): Promise<st
 }
 
 /** @throws GatewayError `usage` for an unknown name */
-function chooseCases({ only, skip }: AuditOptions): readonly AuditCase[] {
+function chooseCases({ only, skip, db, dbCmd }: AuditOptions): readonly AuditCase[] {
   const known = [...CASES.map(({ name }) => name), ...namesOf(AUDIT_GROUPS), ...namesOf(AUDIT_CLASSES)];
   for (const name of [...(only ?? []), ...(skip ?? [])]) {
     if (known.includes(name)) continue;
@@ -126,7 +129,8 @@ function chooseCases({ only, skip }: AuditOptions): readonly AuditCase[] {
   }
   const named = (names: readonly string[], { name, group, class: kind }: AuditCase) =>
     [name, group, kind].some((one) => names.includes(one));
-  return CASES.filter(
+  const hasRows = (db ?? dbCmd) !== undefined;
+  return CASES.filter((one) => hasRows || !one.needsRows).filter(
     (one) => one === CONTROL || ((!only || named(only, one)) && !(skip && named(skip, one))),
   );
 }

@@ -41,6 +41,8 @@ interface Common extends Pick<AuditCaseInfo, 'group' | 'class'> {
   isRace?: true;
   /** Whether the case checks the responses to all other cases. */
   last?: true;
+  /** Whether it is about what only the database of the shop shows. */
+  needsRows?: true;
   /** Why it is skipped if the audit makes up the orders. */
   needsOrders?: string;
 }

@@ -8,7 +8,7 @@ import { runConcurrently, unlessAborted } from './audit.ts';
 import { valuesOf } from './command.ts';
 import { type AuditGateway, secretMask, withoutSecrets } from './gateway.ts';
 import { asPath, requireConsistent } from './options.ts';
-import { probesOf, valueAt } from './probe.ts';
+import { conditionProblem, probesOf, valueAt } from './probe.ts';
 import { Witness } from './witness.ts';
 
 /** How the shop and the emulator disagree (chosen). */
@@ -82,6 +82,11 @@ async function compare(gateway: Gateway, options: ReconcileOptions) {
     if (!probed) return;
     try {
       const { text: output } = await probe(valuesOf(probed));
+      const problem =
+        output === '{}'
+          ? 'no row of the database names this order'
+          : conditionProblem(condition ?? '', output);
+      if (rows && problem !== undefined) throw new GatewayError('check_failed', problem);
       found.set(identifier, differences(identifier, payments, output, isPaid(output), options));
       compared += payments.length;
     } catch (error) {

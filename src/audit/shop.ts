@@ -123,7 +123,11 @@ export class Shop {
 
   /** Learns from the database what an order and a payment are. @throws GatewayError `usage` if it shows neither */
   async #learn(witness: Witness): Promise<void> {
-    const found = await witness.learn(this);
+    const found = await witness.learn(this).catch((error: unknown) => {
+      // Nothing is proven if the set-up does not work.
+      if (error instanceof GatewayError && error.code === 'check_failed') throw usage(error.message);
+      throw error;
+    });
     if ('missing' in found)
       throw usage(
         `nothing can be learned from the database: ${found.missing}. Is it the database of this shop?`,

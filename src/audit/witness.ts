@@ -15,7 +15,7 @@ import {
 import { pause, performance } from '../system/real-time.ts';
 import type { ProbeRequest } from './client.ts';
 import type { OrderValues } from './command.ts';
-import type { Ipn } from './ipn.ts';
+import { type Ipn, WRONG_SIGNATURE } from './ipn.ts';
 import type { Orders } from './orders.ts';
 import { changedPlaces, valueAt } from './probe.ts';
 import { Turns } from './turns.ts';
@@ -32,6 +32,8 @@ const SHORT_QUIET_MS = 600;
 const LONGEST_MS = 10_000;
 /** A shorter value occurs by chance. */
 const SHORTEST_TIE = 4;
+/** What a log of a rejected IPN holds: its signature or its status. */
+const SENT = new RegExp(`${WRONG_SIGNATURE}|\\bfailed\\b|signature`, 'i');
 /** How far rows may be from the row that names the order. */
 const MAX_STEPS = 3;
 
@@ -54,10 +56,14 @@ export class Witness {
   #ties: ReadonlySet<string> = new Set();
   /** Effects on rows that belong to no order, such as `stock.count`, or `mails.*` for their number. */
   #shared: readonly string[];
+  /** Tables that get a row when an order is placed. */
+  #created: readonly string[] = [];
   /** Tables of which some row has belonged to an order. */
   readonly #tables = new Set<string>();
   /** What was learned; null until then. */
   learned: Learned | null = null;
+  /** What rejected IPNs changed, and what no log of IPNs is. */
+  suspects: readonly string[] = [];
   /** From the response to an IPN until its last effect, in milliseconds. */
   lagMs = 0;
 
@@ -107,6 +113,16 @@ export class Witness {
         const columns = this.#ties.size ? ties.map((tie) => tie.slice(table.length + 1)) : Object.keys(row);
         const isTied = columns.some((column) => known.has(plainText(row[column]) ?? ''));
         if (isTied && add(table, key, row)) last.push({ table, row });
+      }
+    }
+    // A table of keys and values names the order in a row that belongs to the order's own.
+    for (const child of [...last]) {
+      for (const table of this.#created) {
+        for (const [key, row] of table === child.table ? [] : (rows.get(table) ?? [])) {
+          const column = referenceTo(table, row, new Map([['', child.row]]));
+          const isParent = column && plainText(row[column.theirs]) === plainText(child.row[column.own]);
+          if (isParent && add(table, key, row)) last.push({ table, row });
+        }
       }
     }
     for (let step = 0; last.length && step < MAX_STEPS; step++) {
@@ -184,9 +200,10 @@ export class Witness {
     this.#ties = new Set([...first].filter((tie) => second.has(tie)));
     if (!this.#ties.size)
       return { missing: 'no new row holds the identifier or the transaction id of an order' };
-    const idle = await this.#read();
-    const { rows: start } = await this.#settled(SHORT_QUIET_MS);
+    const rowsCreated = both([...(created[0] ?? [])], [...(created[1] ?? [])]);
+    this.#created = rowsCreated.map((place) => place.slice(0, -WHOLE_ROW.length - 1));
     const [one, other, third, fourth] = placed;
+    const { rows: start } = await this.#settled(SHORT_QUIET_MS);
     for (const payment of [third, fourth])
       if (payment)
         await shop.send(shop.postOf(payment)(shop.ipnOf(payment).badlySigned().set('status', 'failed')));
@@ -206,22 +223,38 @@ export class Witness {
     const [atStart, atMiddle, atEnd] = [start, middle, end].map(rowsOf);
     const texts = (all: readonly OwnRows[] = []) => all.map((own) => this.#textOf(own));
     const [before, refused, after] = [texts(atStart), texts(atMiddle), texts(atEnd)];
-    const both = (some: readonly string[], others: readonly string[]) =>
-      some.filter((place) => others.includes(place));
     const changed = (index: number, from: readonly string[], to: readonly string[]) =>
       changedPlaces(from[index] ?? '', to[index] ?? '');
     const noise = changed(4, before, after);
+    // What changes when other orders are placed changes with any request, or by itself.
+    const moving = [...this.#untied(rows, start, placed, shop).keys()];
+    // A row that holds what was sent is a log. Anything else that a rejected IPN changes is an effect before the checks.
+    const logs = new Set(
+      newRows(start, middle)
+        .filter(({ row }) =>
+          Object.values(row).some((value) => SENT.test(plainText(value) ?? JSON.stringify(value))),
+        )
+        .map(({ table }) => `${table}.${WHOLE_ROW}`),
+    );
+    const isLog = (place: string) => logs.has(`${place.split('.')[0]}.${WHOLE_ROW}`);
+    const touched = [...this.#untied(start, middle, placed, shop).keys()].filter(
+      (place) => !moving.includes(place),
+    );
+    const recorded = touched.filter(isLog);
     // A refused IPN may leave a count or a time on the row of its order, and must not change it otherwise.
-    const rowsCreated = both([...(created[0] ?? [])], [...(created[1] ?? [])]);
     const isOwn = (place: string) => rowsCreated.includes(`${place.split('.')[1]}.${WHOLE_ROW}`);
-    const records = both(changed(2, before, refused), changed(3, before, refused)).filter(
-      (place) => !isOwn(place) || isCountOrTime(valueAt(refused[2] ?? '', place)),
+    const records = both(changed(2, before, refused), changed(3, before, refused)).filter((place) =>
+      isOwn(place) ? isCountOrTime(valueAt(refused[2] ?? '', place)) : isLog(named(place)),
     );
     const payment = both(changed(0, before, after), changed(1, before, after)).filter(
       (place) => !noise.includes(place) && !records.includes(place),
     );
-    const moving = [...this.#untied(idle, start, placed, shop).keys()];
-    const recorded = [...this.#untied(start, middle, placed, shop).keys()];
+    this.suspects = withoutNewRows([
+      ...touched.filter((place) => !isLog(place)),
+      ...both(changed(2, before, refused), changed(3, before, refused))
+        .filter((place) => !records.includes(place))
+        .map(named),
+    ]).filter((place) => !noise.map(named).includes(place));
     const effects = [...this.#untied(middle, end, placed, shop)]
       .filter(([place, change]) => change % 2 === 0 && !recorded.includes(place) && !moving.includes(place))
       .map(([place]) => place);
@@ -229,10 +262,7 @@ export class Witness {
     this.learned = {
       order: [...new Set([...this.#ties, ...rowsCreated])].filter((place) => !moving.includes(place)),
       payment: [...withoutNewRows(payment.map(named)), ...this.#shared],
-      records: [
-        ...withoutNewRows(records.map(named)),
-        ...recorded.filter((place) => !moving.includes(place)),
-      ],
+      records: [...withoutNewRows(records.map(named)), ...recorded],
       noise: [...withoutNewRows(noise.map(named)), ...moving],
     };
     const [, paid = ''] = after;
@@ -333,6 +363,9 @@ function together(values: readonly (Value | undefined)[]): Value | undefined {
 
 /** `.mails.rows` is `mails.*`, `.orders.status` is `orders.status`. */
 const named = (place: string) => place.slice(1).replace(/\.rows$/, `.${WHOLE_ROW}`);
+
+const both = (some: readonly string[], others: readonly string[]) =>
+  some.filter((place) => others.includes(place));
 
 const isCountOrTime = (value: unknown) =>
   typeof value === 'number' || (typeof value === 'string' && value.includes(A_TIME));

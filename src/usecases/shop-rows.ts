@@ -16,6 +16,7 @@ export class ShopRows {
   readonly #notice: (text: string) => void;
   readonly #changes = new Map<string, RowChange[]>();
   #isOff = false;
+  #isTold = false;
 
   /** @param read reads the database @param notice tells the user that it is no longer read */
   constructor(read: () => Promise<Rows>, notice: (text: string) => void) {
@@ -55,18 +56,22 @@ export class ShopRows {
     try {
       const rows = await this.#read();
       const tookMs = Math.round(performance.now() - began);
-      if (tookMs > MAX_READ_MS) this.#turnOff(`reading the database took ${tookMs} ms`);
+      if (tookMs > MAX_READ_MS) {
+        this.#isOff = true;
+        this.#tell(`reading it took ${tookMs} ms. It is left alone`);
+      }
       return rows;
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
-      this.#turnOff(error.message);
+      this.#tell(error.message);
       return undefined;
     }
   }
 
-  #turnOff(why: string): void {
-    if (this.#isOff) return;
-    this.#isOff = true;
-    this.#notice(`The database of the shop is no longer read: ${why}`);
+  /** Says once why nothing is known. The database may be there later. */
+  #tell(why: string): void {
+    if (this.#isTold) return;
+    this.#isTold = true;
+    this.#notice(`What IPNs change in the shop is not known: ${why}`);
   }
 }

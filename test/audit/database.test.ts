@@ -32,8 +32,8 @@ describe.skipIf(MISSING)(`an audit with the database of the shop${here}`, () => 
     expect(body.learned).toEqual({
       order: expect.arrayContaining(['orders.identifier', 'orders.*']),
       payment: ['mails.*', 'orders.status', 'products.stock'],
-      records: expect.arrayContaining(['ipn_log.*', 'counters.requests']),
-      noise: [],
+      records: ['ipn_log.*'],
+      noise: ['counters.requests'],
     });
     expect(body.notices).toEqual([
       expect.stringMatching(
@@ -56,6 +56,17 @@ describe.skipIf(MISSING)(`an audit with the database of the shop${here}`, () => 
         why: expect.stringContaining('mails.*, products.stock changed'),
       }),
     ]);
+  });
+
+  it('sees what a rejected IPN changes, unless it is said to be a record', async () => {
+    const only = ['--only', 'refused-effects'];
+    const { code, body } = await audited({ FLAW: 'early' }, ...only);
+    const why = expect.stringContaining('changed products.stock. Only if this merely records IPNs');
+    expect([code, body.cases.at(-1)]).toEqual([
+      1,
+      expect.objectContaining({ verdict: 'fail', mistake: 'effects-before-checks', why }),
+    ]);
+    expect((await audited({ FLAW: 'early' }, ...only, '--log', 'products.stock')).code).toBe(0);
   });
 
   it.each([

@@ -1,5 +1,6 @@
 """A shop whose orders are rows in SQLite. FLAW: mail (each copy of an IPN sends a mail), stock, unsigned, float (signs
-49.9 for 49.90), silent (answers 200 to everything)."""
+49.9 for 49.90), silent (answers 200 to everything), early (takes the stock
+before the checks)."""
 
 import hashlib
 import hmac
@@ -92,6 +93,9 @@ class Handler(BaseHTTPRequestHandler):
                 "INSERT INTO ipn_log (reference, body, at) VALUES (?, ?, ?)",
                 (identifier, raw, strftime("%Y-%m-%d %H:%M:%S")),
             )
+        if "early" in FLAW:
+            with database() as db:
+                db.execute("UPDATE products SET stock = stock - 1")
         signed = f"{float(amount or 0)}" if "float" in FLAW else amount
         expected = hmac.new(KEY, (signed + identifier).encode(), hashlib.sha256).hexdigest().upper()
         if "unsigned" not in FLAW and not hmac.compare_digest(expected, form.get("signature", "")):

@@ -17,6 +17,7 @@ import {
 } from '../case.ts';
 import { hundredth, type Ipn, withoutTokens, withTokensOf } from '../ipn.ts';
 import { isCountOrLog, numericChanges, type OrderSnapshot } from '../probe.ts';
+import type { Shop } from '../shop.ts';
 
 /*
  * An IPN pays its own order and no other, and only if the customer paid the price.
@@ -263,7 +264,16 @@ const otherCurrencies = (ipn: Ipn) =>
 const OTHER_CHARGE = '12345.67';
 
 /** Whether the second step changes the order differently from the first. */
-function movesOtherwise(paid: OrderSnapshot, copied: OrderSnapshot, after: OrderSnapshot): boolean {
+async function movesOtherwise(
+  shop: Shop,
+  paid: OrderSnapshot,
+  copied: OrderSnapshot,
+  after: OrderSnapshot,
+): Promise<boolean> {
+  if (shop.witness) {
+    const before = await shop.changesOf(paid, copied);
+    return (await shop.changesOf(copied, after)).some((place) => !before.includes(place));
+  }
   if (!isCountOrLog(copied.text, after.text)) return true;
   const [before, last] = [numericChanges(paid, copied), numericChanges(copied, after)];
   return before.size !== last.size || [...last].some(([place, change]) => before.get(place) !== change);
@@ -374,9 +384,9 @@ const AMOUNT = family({
       return attack(
         target,
         ipn.set('charge', OTHER_CHARGE),
-        (after) => {
+        async (after) => {
           const isShown = outputOf(after).includes(OTHER_CHARGE) && !outputOf(paid).includes(OTHER_CHARGE);
-          const isMoved = movesOtherwise(paid, copied, after);
+          const isMoved = await movesOtherwise(shop, paid, copied, after);
           return { verdict: after.paid === false || isShown || isMoved ? 'fail' : 'pass' };
         },
         'what changed',

@@ -248,6 +248,27 @@ const ofSender = (common: Pick<AuditCase, 'class' | 'mistake'>) =>
 export const SENDER: readonly AuditCase[] = [
   ...AUTHENTICATION,
   ...ofSender({ class: 'A', mistake: 'signature-not-checked' })({
+    'refused-effects': {
+      about: 'What IPNs with a wrong signature changed in the database.',
+      needsRows: true,
+      run: async ({ witness, options: { log = [] } }) => {
+        const suspects = witness?.suspects ?? [];
+        const named = log.map((one) => one.replace(/^\./, '').replace(/\.rows$/, ''));
+        const places = suspects.filter((place) => !named.some((one) => place.startsWith(one)));
+        const nothing = { sent: 'IPNs with a wrong signature, for two orders', curl: null };
+        if (!places.length) return { ...nothing, verdict: 'pass', observed: 'they changed nothing but logs' };
+        const [list, flags] = [places.join(', '), places.map((place) => `--log ${place}`).join(' ')];
+        const harm = `Anyone who knows the ipn_url can cause this without paying: ${list}.`;
+        const why = `IPNs with a wrong signature changed ${list}. Only if this merely records IPNs, say so with ${flags}.`;
+        return {
+          ...nothing,
+          verdict: 'fail',
+          observed: `they changed ${list}`,
+          why,
+          because: { mistake: 'effects-before-checks', harm },
+        };
+      },
+    },
     'signature-public-key': {
       about: 'An IPN signed with the public key, which anyone can read.',
       run: forged(({ ipn, shop }) => ipn.signedWith(shop.gateway.publicKey)),
