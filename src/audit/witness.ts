@@ -226,7 +226,7 @@ export class Witness {
     const changed = (index: number, from: readonly string[], to: readonly string[]) =>
       changedPlaces(from[index] ?? '', to[index] ?? '');
     const noise = changed(4, before, after);
-    // What changes when other orders are placed changes with any request, or by itself.
+    // What changes when other orders are placed changes with any request, or without one.
     const moving = [...this.#untied(rows, start, placed, shop).keys()];
     // A row that holds what was sent is a log. Anything else that a rejected IPN changes is an effect before the checks.
     const logs = new Set(
