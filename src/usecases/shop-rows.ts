@@ -1,4 +1,3 @@
-import { GatewayError } from '../contract/error.ts';
 import type { RowChange } from '../contract/row-change.ts';
 import { changesBetween, type Rows } from '../database/rows.ts';
 import { performance, setTimeout } from '../system/real-time.ts';
@@ -10,11 +9,14 @@ const LATER_MS = 1_000;
 /** Maximum number of IPNs whose changes are kept. */
 const MAX_KEPT = 1_000;
 
-/** What changed in the shop's database around each IPN. Kept in memory only. */
+/** What changed in the shop's database around each IPN. Kept in memory only, and never in the way of a delivery. */
 export class ShopRows {
   readonly #read: () => Promise<Rows>;
   readonly #notice: (text: string) => void;
   readonly #changes = new Map<string, RowChange[]>();
+  /** Attempts so far, and those that run now: what changes during two of them belongs to neither. */
+  #begun = 0;
+  #running = 0;
   #isOff = false;
   #isTold = false;
 
@@ -29,18 +31,29 @@ export class ShopRows {
     return this.#changes.get(deliveryId) ?? null;
   }
 
-  /** Reads the database before and after an attempt, and once more for what is written late. */
+  /**
+   * Reads the database before and after an attempt, and once more for what is written late. An attempt of another
+   * delivery in this time leaves the changes unknown.
+   */
   async around<Result>(deliveryId: string, run: () => Promise<Result>): Promise<Result> {
+    const turn = ++this.#begun;
+    let isAlone = this.#running++ === 0;
     const before = await this.#rows();
-    const result = await run();
-    const after = before && (await this.#rows());
-    if (!before || !after) return result;
-    this.#keep(deliveryId, changesBetween(before, after));
-    setTimeout(async () => {
-      const later = await this.#rows();
-      if (later) this.#keep(deliveryId, changesBetween(before, later));
-    }, LATER_MS).unref();
-    return result;
+    try {
+      return await run();
+    } finally {
+      const after = before && (await this.#rows());
+      this.#running--;
+      isAlone &&= turn === this.#begun;
+      if (!isAlone) this.#changes.delete(deliveryId);
+      else if (before && after) {
+        this.#keep(deliveryId, changesBetween(before, after));
+        setTimeout(async () => {
+          const later = await this.#rows();
+          if (later && turn === this.#begun) this.#keep(deliveryId, changesBetween(before, later));
+        }, LATER_MS).unref();
+      }
+    }
   }
 
   #keep(deliveryId: string, changes: RowChange[]): void {
@@ -62,8 +75,7 @@ export class ShopRows {
       }
       return rows;
     } catch (error) {
-      if (!(error instanceof GatewayError)) throw error;
-      this.#tell(error.message);
+      this.#tell(error instanceof Error ? error.message : String(error));
       return undefined;
     }
   }

@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest';
+import type { Rows } from '../../src/database/rows.ts';
+import { ShopRows } from '../../src/usecases/shop-rows.ts';
+
+/** A database of one number, which each attempt raises. */
+function counter() {
+  let count = 0;
+  const read = async (): Promise<Rows> => new Map([['stock', new Map([['1', { count }]])]]);
+  const notices: string[] = [];
+  return { rows: new ShopRows(read, (text) => notices.push(text)), raise: async () => ++count, notices };
+}
+
+describe('what an IPN changes in the shop', () => {
+  it('is known when its attempt ends', async () => {
+    const { rows, raise } = counter();
+    expect(await rows.around('ipn_1', raise)).toBe(1);
+    expect(rows.of('ipn_1')).toEqual([{ table: 'stock', key: '1', column: 'count', from: '0', to: '1' }]);
+  });
+
+  it('is unknown if another attempt runs at the same time', async () => {
+    const { rows, raise } = counter();
+    await Promise.all([rows.around('ipn_1', raise), rows.around('ipn_2', raise)]);
+    expect([rows.of('ipn_1'), rows.of('ipn_2')]).toEqual([null, null]);
+  });
+
+  it('never stops a delivery: a database that cannot be read is told once', async () => {
+    const notices: string[] = [];
+    const fail = () => Promise.reject(new TypeError('no such thing'));
+    const rows = new ShopRows(fail, (text) => notices.push(text));
+    for (const id of ['ipn_1', 'ipn_2']) expect(await rows.around(id, async () => 'sent')).toBe('sent');
+    expect(notices).toEqual(['What IPNs change in the shop is not known: no such thing']);
+  });
+});
