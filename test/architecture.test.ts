@@ -27,6 +27,7 @@ const ALLOWED: Record<string, Doors> = {
     layers: ['contract', '../package.json'],
     packages: ['tinyqueue'],
     node: [
+      'node:child_process',
       'node:crypto',
       'node:events',
       'node:fs',
@@ -92,8 +93,7 @@ const ALLOWED: Record<string, Doors> = {
     node: ['*'],
   },
   database: {
-    layers: ['contract', 'system/real-time.ts'],
-    node: ['node:child_process'],
+    layers: ['contract', 'system/run-process.ts'],
   },
   audit: {
     layers: [

@@ -1,10 +1,9 @@
-import { spawn } from 'node:child_process';
 import { PLACEHOLDERS, type Placeholder } from '../contract/audit.ts';
 import { GatewayError, hint, usage } from '../contract/error.ts';
 import type { Payment } from '../contract/payment.ts';
 import { shorten } from '../contract/text.ts';
 import { namesOf } from '../contract/vocabulary.ts';
-import { clearTimeout, setTimeout } from '../system/real-time.ts';
+import { runProcess } from '../system/run-process.ts';
 
 /*
  * The user's commands. Identifiers are untrusted text: a shell must not parse them, and a program must not read them as
@@ -175,9 +174,6 @@ export function filledAddress(url: string, values: OrderValues): string {
 
 const LIMIT_MS = 30_000;
 const MAX_OUTPUT = 2 ** 20;
-/** Time to read a command's output after it exits: a process that left its group may keep the pipes open forever. */
-const DRAIN_MS = 500;
-
 /**
  * Runs one of the user's command lines in a shell.
  *
@@ -197,61 +193,17 @@ export async function runCommand(
     const value = values[name];
     return [PLACEHOLDERS[name], problemWith(value) === undefined ? value : undefined];
   });
-  const ownGroup = process.platform !== 'win32';
-  const child = spawn(line, {
-    shell: true,
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, ...environment, ...Object.fromEntries(given) },
-    detached: ownGroup,
+  const { stdout, stderr, problem } = await runProcess({
+    file: line,
+    env: { ...environment, ...Object.fromEntries(given) },
+    limitMs,
+    maxOutput: MAX_OUTPUT,
+    cancelled,
   });
-  const output = { stdout: '', stderr: '' };
-  for (const name of ['stdout', 'stderr'] as const) {
-    child[name].setEncoding('utf8').on('data', (text: string) => {
-      if (output[name].length < MAX_OUTPUT) output[name] += text;
-    });
-  }
-  return new Promise((resolve, reject) => {
-    const failed = (why: string) => {
-      const lastLine = output.stderr.trim().split('\n').at(-1);
-      const words = lastLine ? `: ${lastLine.slice(0, 200)}` : '';
-      return new GatewayError('check_failed', `${what} \`${line}\` ${why}${words}`);
-    };
-    const closePipes = () => {
-      child.stdout.destroy();
-      child.stderr.destroy();
-    };
-    const end = (reason: unknown) => {
-      reject(reason);
-      endGroup(child.pid, ownGroup);
-      closePipes();
-    };
-    const cancel = () => end(cancelled?.reason);
-    const timer = setTimeout(() => end(failed(`did not finish within ${limitMs / 1_000} s`)), limitMs);
-    cancelled?.addEventListener('abort', cancel);
-    child.on('error', ({ message }) => reject(failed(`cannot be run: ${message}`)));
-    child.on('exit', () => {
-      clearTimeout(timer);
-      // The background processes of a command must not outlive it.
-      if (ownGroup) endGroup(child.pid, ownGroup);
-      const drain = setTimeout(closePipes, DRAIN_MS);
-      child.on('close', () => clearTimeout(drain));
-    });
-    child.on('close', (code, signal) => {
-      cancelled?.removeEventListener('abort', cancel);
-      if (code === 0) resolve(output.stdout);
-      else reject(failed(signal ? `was killed by ${signal}` : `exited with code ${code}`));
-    });
-  });
-}
-
-/** Ends a process, and on Unix all processes of its group. */
-export function endGroup(pid: number | undefined, ownGroup: boolean): void {
-  if (pid === undefined) return;
-  try {
-    process.kill(ownGroup ? -pid : pid, 'SIGKILL');
-  } catch {
-    // The process has already exited.
-  }
+  if (problem === undefined) return stdout;
+  const lastLine = stderr.trim().split('\n').at(-1);
+  const words = lastLine ? `: ${lastLine.slice(0, 200)}` : '';
+  throw new GatewayError('check_failed', `${what} \`${line}\` ${problem}${words}`);
 }
 
 /** Calls one of the user's functions. @throws GatewayError `check_failed` if it throws */

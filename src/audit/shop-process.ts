@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { GatewayError } from '../contract/error.ts';
 import { pause, performance } from '../system/real-time.ts';
-import { endGroup } from './command.ts';
+import { endGroup, OWN_GROUP } from '../system/run-process.ts';
 
 /** Time for a shop to accept connections. */
 const START_MS = 60_000;
@@ -57,9 +57,7 @@ export class ShopProcess implements AsyncDisposable {
     this.#child = undefined;
     if (!child || child.exitCode !== null || child.signalCode !== null) return;
     const exited = once(child, 'exit');
-    endGroup(child.pid, OWN_GROUP);
+    endGroup(child.pid);
     await exited;
   }
 }
-
-const OWN_GROUP = process.platform !== 'win32';

@@ -28,7 +28,7 @@ export interface DatabaseClient {
 }
 
 /** Marks the lines that are not rows. No row begins with it: each begins with a brace or a bracket. */
-export const MARK = '== ';
+export const MARK = '==';
 
 const doubleQuoted = (name: string) => `"${name.replaceAll('"', '""')}"`;
 const text = (value: string) => `'${value.replaceAll("'", "''")}'`;
@@ -36,9 +36,10 @@ const text = (value: string) => `'${value.replaceAll("'", "''")}'`;
 function sqlite(file: string): DatabaseClient {
   return {
     file: 'sqlite3',
-    args: ['-batch', '-readonly', '-json', file],
+    // A name that begins with a dash is no option.
+    args: ['-batch', '-readonly', '-json', file.startsWith('-') ? `./${file}` : file],
     packageName: 'sqlite3',
-    begin: '.timeout 500\nBEGIN;',
+    begin: '.bail on\n.timeout 500\nBEGIN;',
     end: 'COMMIT;',
     schema:
       "SELECT m.name AS t, p.name AS c, p.pk > 0 AS k FROM sqlite_master m JOIN pragma_table_info(m.name) p WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite!_%' ESCAPE '!';",
@@ -72,7 +73,8 @@ function mysql(url: URL): DatabaseClient {
   const { username, hostname, port, pathname } = url;
   const quote = (name: string) => `\`${name.replaceAll('`', '``')}\``;
   const object = (pairs: readonly (readonly [string, string])[]) =>
-    `JSON_OBJECT(${pairs.flatMap(([name, value]) => [text(name), value]).join(', ')})`;
+    // Unlike in the other databases, a backslash escapes.
+    `JSON_OBJECT(${pairs.flatMap(([name, value]) => [text(name.replaceAll('\\', '\\\\')), value]).join(', ')})`;
   return {
     file: 'mysql',
     args: [
@@ -80,7 +82,7 @@ function mysql(url: URL): DatabaseClient {
       ...(username ? [`--user=${decodeURIComponent(username)}`] : []),
       ...(hostname ? [`--host=${hostname}`] : []),
       ...(port ? [`--port=${port}`] : []),
-      decodeURIComponent(pathname.slice(1)),
+      `--database=${decodeURIComponent(pathname.slice(1))}`,
     ],
     packageName: 'mariadb-client or mysql-client',
     begin: 'SET SESSION lock_wait_timeout = 1; START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY;',
@@ -122,9 +124,15 @@ export function clientOf(db: string): DatabaseClient {
   return isPostgres ? postgres(db) : mysql(url);
 }
 
-/** The host of a database; null for a file or a socket. */
-export function hostOf(db: string): string | null {
-  return db.startsWith('sqlite:') || !URL.canParse(db) ? null : new URL(db).hostname || null;
+/** The hosts that an address of a database names; none for a file or a socket. */
+export function hostsOf(db: string): string[] {
+  if (db.startsWith('sqlite:')) return [];
+  const { hostname, searchParams } = new URL(db);
+  // PostgreSQL also takes lists of hosts, as parameters. A path or an abstract name is a socket.
+  const named = ['host', 'hostaddr']
+    .flatMap((name) => searchParams.getAll(name))
+    .flatMap((all) => all.split(','));
+  return [decodeURIComponent(hostname), ...named].filter((host) => host !== '' && !/^[/@]/.test(host));
 }
 
 /** The rows that a client printed for one query: lines of JSON, or one list. */

@@ -1,10 +1,9 @@
-import { spawn } from 'node:child_process';
 import { GatewayError, usage } from '../contract/error.ts';
-import { clearTimeout, setTimeout } from '../system/real-time.ts';
-import { clientOf, type DatabaseClient, hostOf, MARK, rowsIn } from './clients.ts';
+import { plainText } from '../contract/text.ts';
+import { type ProcessToRun, runProcess } from '../system/run-process.ts';
+import { clientOf, type DatabaseClient, hostsOf, MARK, rowsIn } from './clients.ts';
 import { readInserts } from './inserts.ts';
 import type { Row, Rows } from './rows.ts';
-import { textOf as plain } from './rows.ts';
 
 export interface DatabaseOptions {
   /** `sqlite:<file>`, `mysql://user@host[:port]/name` or `postgres://…`. */
@@ -16,10 +15,10 @@ export interface DatabaseOptions {
 }
 
 const LIMIT_MS = 5_000;
-const MAX_BYTES = 64 * 2 ** 20;
+/** In characters. */
+const MAX_OUTPUT = 64 * 2 ** 20;
 /** Larger tables are left out. */
 const MAX_ROWS = 20_000;
-const MAX_ERROR = 2_000;
 
 interface Table {
   name: string;
@@ -45,16 +44,17 @@ export class Database {
     if ((db === undefined) === (dbCmd === undefined)) throw usage('specify either --db or --db-cmd');
     this.#options = options;
     this.#client = db === undefined ? undefined : clientOf(db);
-    const host = db === undefined ? null : hostOf(db);
-    const problem = host === null ? null : unreachable(`http://${host}/`);
-    if (problem !== null) throw new GatewayError('forbidden', `--db is not allowed: ${problem}`);
+    for (const host of db === undefined ? [] : hostsOf(db)) {
+      const problem = unreachable(`http://${host}/`);
+      if (problem !== null) throw new GatewayError('forbidden', `--db is not allowed: ${problem}`);
+    }
   }
 
   /** Every row, as of one moment. @throws GatewayError `check_failed` */
   async read(): Promise<Rows> {
     const { dbCmd, dbSkip = [] } = this.#options;
     if (!this.#client) {
-      const printed = await run({ line: dbCmd ?? '' });
+      const printed = await printedBy({ file: dbCmd ?? '' });
       const tables = [...readInserts(printed)].filter(([name]) => !dbSkip.includes(name));
       return new Map(
         tables.map(([name, rows]) => [name, keyed(rows, rows[0] && 'id' in rows[0] ? ['id'] : [])]),
@@ -68,15 +68,16 @@ export class Database {
     });
     const found = await query(
       client,
-      tables.map(({ name, columns, key }) => [name, client.select(name, columns, key.length > 0)]),
+      tables.map(({ name, columns, key }) => client.select(name, columns, key.length > 0)),
     );
-    return new Map(tables.map(({ name, key }) => [name, keyed(found.get(name) ?? [], key)]));
+    return new Map(tables.map(({ name, key }, index) => [name, keyed(found[index] ?? [], key)]));
   }
 
   async #readTables(client: DatabaseClient): Promise<Table[]> {
     const { dbSkip = [] } = this.#options;
     const tables = new Map<string, Table>();
-    for (const { t, c, k } of (await query(client, [['schema', client.schema]])).get('schema') ?? []) {
+    const [columns = []] = await query(client, [client.schema]);
+    for (const { t, c, k } of columns) {
       const [name, column] = [String(t), String(c)];
       const table = tables.get(name) ?? { name, columns: [], key: [] };
       tables.set(name, table);
@@ -86,10 +87,10 @@ export class Database {
     const wanted = [...tables.values()].filter(({ name }) => !dbSkip.includes(name));
     const counts = await query(
       client,
-      wanted.map(({ name }) => [name, client.count(name)]),
+      wanted.map(({ name }) => client.count(name)),
     );
-    return wanted.filter(({ name }) => {
-      const count = Number(counts.get(name)?.[0]?.['n'] ?? 0);
+    return wanted.filter(({ name }, index) => {
+      const count = Number(counts[index]?.[0]?.['n'] ?? 0);
       if (count > MAX_ROWS) this.notices.add(`the table ${name} has ${count} rows, so it is left out`);
       return count <= MAX_ROWS;
     });
@@ -100,82 +101,57 @@ export class Database {
 function keyed(rows: readonly Row[], key: readonly string[]): Map<string, Row> {
   const names = key.length ? key : ['rowid'];
   const found = new Map<string, Row>();
+  const counts = new Map<string, number>();
   for (const row of rows) {
     const isNamed = names.every((name) => name in row);
-    const own = isNamed ? names.map((name) => plain(row[name])).join(', ') : JSON.stringify(row);
-    let [unique, count] = [own, 1];
-    while (found.has(unique)) unique = `${own} #${++count}`;
-    found.set(unique, row);
+    const own = isNamed ? names.map((name) => plainText(row[name]) ?? '').join(', ') : JSON.stringify(row);
+    const count = (counts.get(own) ?? 0) + 1;
+    counts.set(own, count);
+    found.set(count === 1 ? own : `${own} #${count}`, row);
   }
   return found;
 }
 
-/** What each query printed, by the name that is given with it. All are run in one transaction. */
-async function query(
-  client: DatabaseClient,
-  queries: readonly (readonly [name: string, sql: string])[],
-): Promise<Map<string, Row[]>> {
-  const statements = queries.flatMap(([name, sql]) => [client.echo(MARK + name), sql]);
-  const printed = await run(client, [client.begin, ...statements, client.end, ''].join('\n'));
-  const parts = printed.split(new RegExp(`^${MARK}`, 'm')).slice(1);
-  return new Map(
-    parts.map((part) => {
-      const end = part.indexOf('\n');
-      const [name, body] = end < 0 ? [part, ''] : [part.slice(0, end), part.slice(end + 1)];
-      return [name.trimEnd(), rowsIn(body)];
-    }),
-  );
+/** What each query printed, in order. All are run in one transaction. @throws GatewayError `check_failed` */
+async function query(client: DatabaseClient, queries: readonly string[]): Promise<Row[][]> {
+  // The names of tables are in no line of their own: a line may be a command of the client.
+  const statements = queries.flatMap((sql) => [client.echo(MARK), sql]);
+  const input = [client.begin, ...statements, client.end, ''].join('\n');
+  const printed = await printedBy({ ...client, input });
+  const [, ...parts] = printed.split(new RegExp(`^${MARK}\\r?\\n`, 'm'));
+  try {
+    return parts.map(rowsIn);
+  } catch (error) {
+    const why = `the database cannot be read: ${client.file} printed something else than rows`;
+    throw new GatewayError('check_failed', why, { cause: error });
+  }
 }
 
 /**
- * Runs a client, or a command of the user.
+ * What a client, or a command of the user, prints.
  *
  * @throws GatewayError `check_failed` if it fails, takes too long or prints too much; `usage` if it is not installed
  */
-async function run(
-  program: Pick<DatabaseClient, 'file' | 'args' | 'packageName' | 'env'> | { line: string },
-  input = '',
+async function printedBy(
+  program: Pick<ProcessToRun, 'file' | 'args' | 'input'> &
+    Partial<Pick<DatabaseClient, 'packageName' | 'env'>>,
 ): Promise<string> {
-  const isLine = 'line' in program;
-  const name = isLine ? program.line : program.file;
-  const child = isLine
-    ? spawn(program.line, { shell: true, stdio: 'pipe' })
-    : spawn(program.file, program.args, { stdio: 'pipe', env: { ...process.env, ...program.env } });
-  const chunks: Buffer[] = [];
-  let size = 0;
-  let problem: string | undefined;
-  let errors = '';
-  const timer = setTimeout(() => {
-    problem = `did not finish within ${LIMIT_MS / 1_000} s`;
-    child.kill('SIGKILL');
-  }, LIMIT_MS);
-  child.stdout.on('data', (chunk: Buffer) => {
-    size += chunk.length;
-    if (size <= MAX_BYTES) chunks.push(chunk);
-    else if (problem === undefined) {
-      problem = `printed more than ${MAX_BYTES / 2 ** 20} MiB: leave tables out with --db-skip`;
-      child.kill('SIGKILL');
-    }
+  const { packageName, env = {}, ...process } = program;
+  const { stdout, stderr, isCut, isMissing, problem } = await runProcess({
+    ...process,
+    env,
+    limitMs: LIMIT_MS,
+    maxOutput: MAX_OUTPUT,
   });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    if (errors.length < MAX_ERROR) errors += text;
-  });
-  // A client that ends early does not read everything.
-  child.stdin.on('error', () => {});
-  child.stdin.end(input);
-  const code = await new Promise<number | null>((resolve, reject) => {
-    child.on('close', resolve);
-    child.on('error', ({ message }) => {
-      clearTimeout(timer);
-      const missing = isLine ? '' : `: install the package ${program.packageName}`;
-      reject(usage(`the database cannot be read, because ${name} cannot be run (${message})${missing}`));
-    });
-  });
-  clearTimeout(timer);
-  const [said = ''] = errors.trim().split('\n');
-  if (problem === undefined && (code !== 0 || (!isLine && /^(?:Parse error|Error):/m.test(errors))))
-    problem = `failed: ${said}`;
-  if (problem !== undefined)
-    throw new GatewayError('check_failed', `the database cannot be read: ${name} ${problem}`);
-  return Buffer.concat(chunks).toString('utf8');
+  const cannot = `the database cannot be read: ${program.file}`;
+  if (isMissing && packageName !== undefined)
+    throw usage(`${cannot} is not installed. Install the package ${packageName}`);
+  if (isCut)
+    throw new GatewayError(
+      'check_failed',
+      `${cannot} prints more than 64 MiB. Leave tables out with --db-skip`,
+    );
+  if (problem === undefined) return stdout;
+  const [said = ''] = stderr.trim().split('\n');
+  throw new GatewayError('check_failed', `${cannot} ${problem}${said && `: ${said.slice(0, 200)}`}`);
 }

@@ -1,5 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { chown, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -21,9 +22,17 @@ describe('a database', () => {
     expect(() => open({ db })).toThrow(why);
   });
 
-  it('on a public host is refused', () => {
-    const options = { db: 'mysql://root@db.example.com/shop' };
-    expect(() => new Database(options, (url) => `${url} is public`)).toThrow('--db is not allowed');
+  it.each([
+    'mysql://root@db.example.com/shop',
+    'postgres://localhost/shop?host=db.example.com',
+    'postgres:///shop?hostaddr=127.0.0.1,192.0.2.1',
+  ])('on a public host is refused: %s', (db) => {
+    const isPublic = (url: string) => (/example|192/.test(url) ? `${url} is public` : null);
+    expect(() => new Database({ db }, isPublic)).toThrow('--db is not allowed');
+  });
+
+  it('whose command does not end is given up, with all that it started', async () => {
+    await expect(open({ dbCmd: 'sleep 60; true' }).read()).rejects.toThrow('did not finish within 5 s');
   });
 
   it('that a command prints is read', async () => {
@@ -32,7 +41,7 @@ describe('a database', () => {
       new Map([['orders', new Map([['17', { id: 17, status: 'paid' }]])]]),
     );
     await expect(open({ dbCmd: 'echo no >&2; exit 3' }).read()).rejects.toThrow(
-      'the database cannot be read: echo no >&2; exit 3 failed: no',
+      'the database cannot be read: echo no >&2; exit 3 exited with code 3: no',
     );
   });
 });
@@ -68,6 +77,17 @@ describe.skipIf(!isInstalled('sqlite3'))(`SQLite${unlessMissing('sqlite3')}`, ()
     const file = join(await temporaryFolder(), 'shop.db');
     const change = (sql: string) => execFileSync('sqlite3', [file], { input: sql });
     expect(await changed(`sqlite:${file}`, change)).toEqual(expect.arrayContaining(CHANGES));
+  });
+
+  it('is only data: a table whose name has a line break, and rows that are alike', async () => {
+    const file = join(await temporaryFolder(), 'shop.db');
+    const name = `a
+.shell touch "${file}.run"
+b`;
+    const input = `CREATE TABLE [${name}] (x); INSERT INTO [${name}] VALUES ('same'), ('same');`;
+    execFileSync('sqlite3', [file], { input });
+    expect((await open({ db: `sqlite:${file}` }).read()).get(name)?.size).toBe(2);
+    expect(existsSync(`${file}.run`)).toBe(false);
   });
 
   it('that does not exist is not created', async () => {
@@ -114,7 +134,7 @@ describe.skipIf(!isInstalled('postgres'))(`PostgreSQL${unlessMissing('postgres')
 describe(`MySQL and MariaDB${unlessMissing('mysql')}`, () => {
   it.skipIf(isInstalled('mysql'))('need their client, which is named with its package', async () => {
     await expect(open({ db: 'mysql://root@127.0.0.1/shop' }).read()).rejects.toThrow(
-      /mysql cannot be run .*: install the package mariadb-client or mysql-client/,
+      'mysql is not installed. Install the package mariadb-client or mysql-client',
     );
   });
 });
