@@ -15,7 +15,7 @@ export interface ProcessToRun {
   limitMs: number;
   /** Maximum characters of its output that are kept. */
   maxOutput: number;
-  /** Ends it at once. */
+  /** Ends it immediately. */
   cancelled?: AbortSignal | undefined;
 }
 
