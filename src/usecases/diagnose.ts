@@ -226,9 +226,9 @@ export async function diagnose(
     const unsigned = await ask('random-signature', dialect.diagnosis.withRandomSignature(body));
     if (unsigned.isAccepted) return { ...NOT_CHECKED, accepted: unsigned.name };
     if (!isSame(unsigned, first)) return afterSignature(first, first, unsigned);
-    if (first.status >= 500) {
+    if (answers.every(({ status }) => status !== null && status >= 500)) {
       return {
-        summary: `Your receiver fails with ${answers.length} variants of the IPN, whatever their signature: probably before it checks it.`,
+        summary: `Your receiver fails with all ${answers.length} variants of the IPN, whatever the signature. It probably fails before it checks the signature.`,
       };
     }
     return {
@@ -279,7 +279,7 @@ export async function diagnose(
     result = { summary: whyStopped(answers, automatic) };
   }
   const last = answers.at(-1);
-  const mayAsk = last && last.status !== null && last.status !== 429;
+  const mayAsk = last && (last.status !== null || isCutOff(last)) && last.status !== 429;
   // Also after the client has gone: a variant must not be what the shop saw last.
   if (mayAsk && answers.length > 2 && result.accepted !== 'genuine')
     await send('genuine', genuine, REQUEST_MS, new AbortController().signal);

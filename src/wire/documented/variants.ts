@@ -81,7 +81,9 @@ const variants: DiagnosisTools['variants'] = (body, keys) => {
     shapes: [...shapesOf(fields)],
     readings: [
       ...lookupsOf(fields, keys.secretKey),
-      ...(asText ? [asText, ...readingsOf(fields), ...inCents] : []),
+      ...(asText ? [asText] : []),
+      ...(isForm ? readingsOf(fields) : []),
+      ...inCents,
     ],
     additions: (isForm ? ADDITIONS : []).map((one) => {
       const { name, cause, fix, isInQuery } = one;
@@ -277,7 +279,7 @@ const expects = (status: string): Reading => ({
 const READINGS: readonly Reading[] = [
   {
     name: 'amount-elsewhere',
-    cause: 'Your handler reads the amount from amount. The IPN has it in data[amount].',
+    cause: 'Your handler reads the amount from the field amount. The IPN has it in data[amount].',
     fix: 'Read the amount from data[amount], the field amount inside data.',
     change: (form) => form.set('amount', form.get('data[amount]') ?? ''),
   },
