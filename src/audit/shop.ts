@@ -10,7 +10,6 @@ import type { AuditGateway } from './gateway.ts';
 import { Ipn } from './ipn.ts';
 import { type CompleteOptions, hasOrders } from './options.ts';
 import { Orders } from './orders.ts';
-
 import { changedPlaces, differenceOf, guessProbe, type OrderSnapshot, probesOf } from './probe.ts';
 import type { ShopProcess } from './shop-process.ts';
 import { Witness } from './witness.ts';
@@ -55,7 +54,7 @@ export class Shop {
   /** The shop's database, if it shows the state of orders. */
   readonly witness: Witness | undefined;
   /** Whether a probe was looked for. */
-  #isComplete = false;
+  #hasLookedForProbe = false;
   /** Whether no other case is running, so that an effect on shared rows has one cause. */
   isAlone = true;
   /** Messages for the user. */
@@ -146,8 +145,8 @@ export class Shop {
   /** Looks for a probe and a condition if the user gave neither, and the shop places orders without help. */
   async #guessProbe(payment: Payment): Promise<void> {
     const { gateway, notices, options } = this;
-    if (this.#isComplete) return;
-    this.#isComplete = true;
+    if (this.#hasLookedForProbe) return;
+    this.#hasLookedForProbe = true;
     if (this.canLook || !this.hasOrders || options.orderWait) return;
     const found = await guessProbe(payment, options.orderUrl, gateway.egress);
     if (!found) return;

@@ -139,7 +139,8 @@ const RETURN = family({
       'A GET request to the success_url without a payment, in the session of the customer who placed the order.',
     run: returns(({ shop, payment }) => {
       const cookies = shop.orders.cookiesOf(payment);
-      if (cookies === undefined) return 'placing the order set no cookie: only --order-url shows them';
+      if (cookies === undefined)
+        return 'placing the order set no cookie: give --order-url, so that the audit sees its cookies';
       return {
         url: payment.successUrl,
         headers: [BROWSER, ['Cookie', cookies]],
@@ -163,7 +164,8 @@ const RETURN = family({
     about: 'The success_url of a paid order, opened in the session of a customer whose own order is unpaid.',
     run: returns(({ shop, payment }) => {
       const cookies = shop.orders.cookiesOf(payment);
-      if (cookies === undefined) return 'placing the order set no cookie: only --order-url shows them';
+      if (cookies === undefined)
+        return 'placing the order set no cookie: give --order-url, so that the audit sees its cookies';
       const [paid] = shop.settled;
       return paid
         ? { url: paid.payment.successUrl, headers: [BROWSER, ['Cookie', cookies]] }
@@ -341,7 +343,8 @@ const INITIATE = family({
     about: 'An order that is placed with headers of a proxy that name another host.',
     run: async (shop) => {
       const { orderUrl: url, orderMethod: method = 'POST' } = shop.options;
-      if (url === undefined) return skipped('only --order-url shows how the order is placed');
+      if (url === undefined)
+        return skipped('give --order-url, so that the audit sees how the order is placed');
       const request = {
         url,
         method,

@@ -34,7 +34,8 @@ Your probe shows how the shop reacted. The audit settles only its own payments. 
 
 {identifier} is replaced with the identifier of an order; in a command, with "$GATEWAY_SIM_IDENTIFIER", quotes included.
 {trx}, {amount}, {ipn_url}, {success_url} and {order} work the same way. Commands also get GATEWAY_SIM_URL,
-GATEWAY_SIM_INITIATE_URL and the keys in their environment. Without a probe, nothing can be proven.
+GATEWAY_SIM_INITIATE_URL and the keys in their environment. Without a probe and --db, the audit
+looks for an address of the order itself; if it finds none, little can be proven.
 
 The exit code is 1 if a case fails, and 2 if the audit proves nothing or was cut short: the first line says why.`;
 
