@@ -18,13 +18,14 @@ import { ONCE } from './cases/once.ts';
 import { ORDER } from './cases/order.ts';
 import { BREAKS, ROBUSTNESS } from './cases/robustness.ts';
 import { SENDER } from './cases/sender.ts';
+import { AuditClient } from './client.ts';
 import { Withheld } from './command.ts';
 import { type AuditGateway, secretMask, withoutSecrets } from './gateway.ts';
 import { type Fix, MISTAKES } from './mistakes.ts';
-import { completeOptions, hasOrders } from './options.ts';
+import { completeOptions, hasOrders, withPreset } from './options.ts';
 import { Orders } from './orders.ts';
 import { isAboutOneOrder } from './probe.ts';
-import { routeOf, Shop } from './shop.ts';
+import { routeOf, Shop, TIMEOUT_MS } from './shop.ts';
 import { ShopProcess } from './shop-process.ts';
 
 /** Every case, in the order of the report. */
@@ -47,8 +48,9 @@ export async function audit(
   given: AuditOptions,
 ): Promise<AuditReport> {
   return withoutSecrets(gateway, async () => {
-    const ipnUrl = given.ipnUrl ?? (await handlerOf(gateway, given));
-    const options = completeOptions({ ...given, ipnUrl }, gateway.egress);
+    const asked = withPreset(given);
+    const ipnUrl = asked.ipnUrl ?? (await handlerOf(gateway, asked));
+    const options = completeOptions({ ...asked, ipnUrl }, gateway.egress);
     const { cancelled } = options;
     cancelled?.throwIfAborted();
     const chosen = chooseCases(options);
@@ -60,7 +62,7 @@ export async function audit(
     shop.process = started;
     await unlessAborted(cancelled, shop.restart());
     await unlessAborted(cancelled, orders.begin());
-    await waitForShop(shop, options.waitMs ?? 0);
+    await waitForShop(() => shop.isDown(), ipnUrl, options.waitMs, cancelled);
     options.onBegin?.(chosen.length);
     const run = async () => {
       await shop.learn();
@@ -102,17 +104,22 @@ export async function audit(
  *
  * @throws GatewayError `usage` if the shop places no orders
  */
-async function handlerOf(gateway: AuditGateway, given: AuditOptions): Promise<string> {
-  if (!hasOrders(given) || given.shop !== undefined) {
+async function handlerOf(gateway: AuditGateway, options: AuditOptions): Promise<string> {
+  const { orderUrl, shop, waitMs, cancelled } = options;
+  if (!hasOrders(options) || shop !== undefined) {
     throw usage('audit requires the address of the IPN handler, or a way to place orders in a running shop', {
       hint: hint`For example: ${command('audit', 'http://localhost:3000/ipn')}`,
     });
   }
-  const orders = new Orders(gateway, { ...given, ipnUrl: gateway.url }, new Set(), '');
+  if (orderUrl !== undefined) {
+    const client = new AuditClient(gateway.egress, TIMEOUT_MS, { cancelled });
+    await waitForShop((url) => client.isDown(url), orderUrl, waitMs, cancelled);
+  }
+  const orders = new Orders(gateway, { ...options, ipnUrl: gateway.url }, new Set(), '');
   await orders.begin();
   using order = await orders.take().catch((error: unknown) => {
-    if (error instanceof GatewayError && error.code === 'check_failed') throw usage(error.message);
-    throw error;
+    const isSetUp = error instanceof GatewayError && ['check_failed', 'timed_out'].includes(error.code);
+    throw isSetUp ? usage(error.message) : error;
   });
   await cancelLeftOver(gateway, orders);
   const { origin = '', pathname = '' } =
@@ -137,15 +144,19 @@ function chooseCases({ only, skip, db, dbCmd }: AuditOptions): readonly AuditCas
 
 const WAIT_POLL_MS = 100;
 
-/** @throws GatewayError `timed_out` if the shop does not listen in time */
-async function waitForShop(shop: Shop, waitMs: number): Promise<void> {
+/** @throws GatewayError `timed_out` if nothing listens there in time */
+async function waitForShop(
+  isDown: (url: string) => Promise<boolean>,
+  url: string,
+  waitMs = 0,
+  cancelled?: AbortSignal,
+): Promise<void> {
   if (waitMs === 0) return;
-  const { ipnUrl, cancelled } = shop.options;
   const deadline = performance.now() + waitMs;
-  while (await shop.isDown()) {
+  while (await isDown(url)) {
     cancelled?.throwIfAborted();
     if (performance.now() > deadline) {
-      const text = `nothing is listening on ${new URL(ipnUrl).host} after ${duration(waitMs)}`;
+      const text = `nothing is listening on ${new URL(url).host} after ${duration(waitMs)}`;
       throw new GatewayError('timed_out', text);
     }
     await pause(WAIT_POLL_MS);

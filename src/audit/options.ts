@@ -1,5 +1,5 @@
 import { requireAddress } from '../contract/address.ts';
-import { type AuditPreset, MAX_TIMEOUT_MS, PLACEHOLDERS } from '../contract/audit.ts';
+import { type AuditPreset, MAX_TIMEOUT_MS } from '../contract/audit.ts';
 import type { AuditOptions } from '../contract/audit-options.ts';
 import { AuditRequest } from '../contract/audit-report.ts';
 import { GatewayError, usage } from '../contract/error.ts';
@@ -106,21 +106,6 @@ const spelled = (name: string) =>
     ? name
     : `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 
-type Filled = Pick<
-  AuditOptions,
-  'orderCmd' | 'orderUrl' | 'orderWait' | 'probeCmd' | 'probeUrl' | 'paidWhen' | 'orderAmount'
->;
-
-/**
- * The identifier as a MySQL literal, for use between double quotes in a shell. MySQL cannot parse hexadecimal digits as
- * SQL.
- */
-const SQL_IDENTIFIER = `CAST(x'$(printf %s "$${PLACEHOLDERS.identifier}" | od -An -v -tx1 | tr -d ' \\n')' AS CHAR)`;
-
-/** mysql reads its credentials from ~/.my.cnf. */
-const mysql = (database: string, query: string) =>
-  `mysql --batch --skip-column-names "\${MYSQL_DATABASE:-${database}}" -e "${query}"`;
-
 /** Orders one product with the payment gateway WC_GATEWAY, or with the first enabled gateway. */
 const WOOCOMMERCE_ORDER = [
   '$gateways = WC()->payment_gateways()->get_available_payment_gateways();',
@@ -135,63 +120,40 @@ const WOOCOMMERCE_ORDER = [
   '$gateway->process_payment($order->get_id());',
 ].join(' ');
 
-/** SHOP_MODEL is the model of an order, SHOP_COLUMN the column of its identifier. */
-const LARAVEL_ORDER = [
-  '$model = getenv("SHOP_MODEL") ?: "App\\\\Models\\\\Order";',
-  '$order = $model::where(getenv("SHOP_COLUMN") ?: "identifier", getenv("SHOP_ORDER"))->first();',
-  'echo json_encode($order ?? ["status" => "unknown"]);',
-].join(' ');
+type Filled = Pick<AuditOptions, 'orderCmd' | 'orderUrl' | 'orderWait' | 'db' | 'probeUrl' | 'paidWhen'>;
 
-const PRESTASHOP_QUERY = `SELECT CONCAT('orders=', COUNT(*), ' paid=', COALESCE(SUM(valid), 0), ' total=', COALESCE(SUM(total_paid_real), 0)) FROM \${DB_PREFIX:-ps_}orders WHERE id_cart = ${SQL_IDENTIFIER}`;
-
-const WHMCS_QUERY = `SELECT CONCAT('status=', COALESCE(MAX(i.status), 'unknown'), ' transactions=', COUNT(a.id)) FROM tblinvoices i LEFT JOIN tblaccounts a ON a.invoiceid = i.id WHERE i.id = ${SQL_IDENTIFIER}`;
-
-/** The options of each preset, by the origin of the IPN handler. */
-const PRESETS: Readonly<Record<AuditPreset, (origin: string) => Filled>> = {
-  plain: (origin) => ({
-    orderUrl: `${origin}/orders`,
-    probeUrl: `${origin}/orders/{identifier}`,
-    paidWhen: '.status=paid',
-  }),
+/** How each kind of shop places an order, and where it shows one. */
+const PRESETS: Readonly<
+  Record<AuditPreset, (ipnUrl: string | undefined) => { order?: Filled; probe?: Filled }>
+> = {
+  plain: (ipnUrl) => {
+    if (ipnUrl === undefined || !URL.canParse(ipnUrl)) return {};
+    const orderUrl = new URL('/orders', ipnUrl).href;
+    return { order: { orderUrl }, probe: { probeUrl: `${orderUrl}/{identifier}`, paidWhen: '.status=paid' } };
+  },
   woocommerce: () => ({
-    orderCmd: `wp eval '${WOOCOMMERCE_ORDER}'`,
-    probeCmd: 'wp wc shop_order get {identifier} --user=1 --format=json',
-    paidWhen: '/"status":\\s*"(processing|completed)"/',
-    orderAmount: '.total',
+    order: { orderCmd: `wp eval '${WOOCOMMERCE_ORDER}'` },
+    probe: { db: 'mysql://localhost/wordpress' },
   }),
-  laravel: () => ({
-    orderWait: true,
-    probeCmd: `SHOP_ORDER={identifier} php artisan tinker --execute='${LARAVEL_ORDER}'`,
-    paidWhen: '/"(payment_)?status":\\s*"(paid|success|completed|processing)"|"(is_)?paid":\\s*(true|1)/',
-  }),
-  prestashop: () => ({
-    orderWait: true,
-    probeCmd: mysql('prestashop', PRESTASHOP_QUERY),
-    paidWhen: '/paid=[1-9]/',
-  }),
-  whmcs: () => ({ orderWait: true, probeCmd: mysql('whmcs', WHMCS_QUERY), paidWhen: '/status=Paid/' }),
+  laravel: () => ({ order: { orderWait: true }, probe: { db: 'sqlite:database/database.sqlite' } }),
+  prestashop: () => ({ order: { orderWait: true }, probe: { db: 'mysql://localhost/prestashop' } }),
+  whmcs: () => ({ order: { orderWait: true }, probe: { db: 'mysql://localhost/whmcs' } }),
 };
 
-/** Adds the options of a preset that the user omitted, and reports its commands and addresses to `onNotice`. */
-export function withPreset(options: CompleteOptions): CompleteOptions {
-  const { preset, ipnUrl, onNotice } = options;
+/** Adds the options of a preset that the user omitted, and reports them to `onNotice`. */
+export function withPreset(options: AuditOptions): AuditOptions {
+  const { preset, ipnUrl, onNotice, paidWhen, probeCmd, probeUrl, probe, db, dbCmd } = options;
   if (preset === undefined) return options;
-  const { orderCmd, orderUrl, orderWait, probeCmd, probeUrl, ...probe } = PRESETS[preset](
-    new URL(ipnUrl).origin,
+  const by = PRESETS[preset](ipnUrl);
+  const added = {
+    ...(!hasOrders(options) && by.order),
+    ...((probeCmd ?? probeUrl ?? probe ?? db ?? dbCmd) === undefined && by.probe),
+  };
+  const uses = Object.entries(added).map(([name, value]) =>
+    name === 'orderWait' ? 'orders that you place by hand' : `${spelled(name)} ${value}`,
   );
-  const filled = { ...options };
-  const uses: (string | undefined)[] = [];
-  if (!hasOrders(options)) {
-    Object.assign(filled, { orderCmd, orderUrl, orderWait });
-    uses.push(orderWait ? 'place orders by hand' : (orderCmd ?? orderUrl));
-  }
-  if (!(options.probeCmd ?? options.probeUrl ?? options.probe)) {
-    const { paidWhen = probe.paidWhen, orderAmount = probe.orderAmount } = options;
-    Object.assign(filled, { probeCmd, probeUrl, paidWhen, orderAmount });
-    uses.push(probeCmd ?? probeUrl, `paid when ${paidWhen}`);
-  }
   if (uses.length) onNotice?.(`the preset ${preset} uses: ${uses.join('\n  ')}`);
-  return filled;
+  return { ...options, ...added, ...(paidWhen !== undefined && { paidWhen }) };
 }
 
 /** `orders.status=paid` as a condition on the JSON that is made of the rows. */
@@ -209,13 +171,13 @@ function withPlaces(options: CompleteOptions): CompleteOptions {
 }
 
 /**
- * The options of an audit with those of its preset.
+ * The options of an audit, checked.
  *
  * @throws GatewayError `usage`, `invalid_fields` or `forbidden`
  */
 export function completeOptions(options: CompleteOptions, egress: Egress): CompleteOptions {
   requireReachable(egress, 'ipnUrl', options.ipnUrl);
-  const complete = withPlaces(withPreset(options));
+  const complete = withPlaces(options);
   if ((options.db ?? options.dbCmd) !== undefined && !hasOrders(complete))
     throw usage('--db learns from orders of the shop: specify --order-url, --order-cmd or --order-wait');
   requireConsistent(complete, egress);

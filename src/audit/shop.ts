@@ -40,7 +40,7 @@ const LONGEST_MARGIN_MS = 1_500;
 const SHORTEST_PATIENCE_MS = 700;
 
 /** The default limit for a response, in milliseconds: a slow handler that takes the payment is no failure. */
-const TIMEOUT_MS = 30_000;
+export const TIMEOUT_MS = 30_000;
 
 /** The shop under test, and everything that the audit knows about it. */
 export class Shop {

@@ -272,10 +272,11 @@ export class Witness {
         plainText(valueAt(paid, place)) === plainText(valueAt(after[0] ?? '', place)) &&
         plainText(valueAt(before[1] ?? '', place)) === plainText(valueAt(before[0] ?? '', place)),
     );
-    const place =
-      told.find((one) => /status|state|paid/i.test(one) && !one.endsWith('.rows')) ??
-      told.find((one) => !one.endsWith('.rows')) ??
-      told[0];
+    const isTime = (one: string) => valueAt(paid, one) === A_TIME;
+    const isState = (one: string) => /status|state|paid/i.test(one);
+    const likeliest = (one: string) =>
+      [one.endsWith('.rows'), isTime(one), !isState(one)].map(Number).join('');
+    const [place] = told.toSorted((one, other) => likeliest(one).localeCompare(likeliest(other)));
     if (place === undefined) return { missing: 'no row of an order changes with its genuine IPN' };
     return { paidWhen: `${place}=${plainText(valueAt(paid, place))}` };
   }
@@ -391,7 +392,8 @@ function tiesOf(values: OrderValues): string[] {
   const inAddresses = [ipnUrl, successUrl].flatMap((url) =>
     URL.canParse(url) ? [...new URL(url).searchParams.values()] : [],
   );
-  return [identifier, trx, order, ...inAddresses].filter(({ length }) => length >= SHORTEST_TIE);
+  // The identifier may be a short number, such as that of a cart.
+  return [identifier, ...[trx, order, ...inAddresses].filter(({ length }) => length >= SHORTEST_TIE)];
 }
 
 function newRows(before: Rows, after: Rows): { table: string; row: Row }[] {

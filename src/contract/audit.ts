@@ -60,10 +60,10 @@ export type AuditClass = keyof typeof AUDIT_CLASSES;
 export const AUDIT_PRESETS = {
   plain: 'POST /orders places an order, GET /orders/{identifier} returns it as JSON with its status',
   woocommerce:
-    'places and probes orders with WP-CLI, in the folder of the site; WC_GATEWAY names the payment method',
-  laravel: 'probes with artisan tinker, in the folder of the site; place orders by hand',
-  prestashop: 'probes its database with mysql; place orders by hand',
-  whmcs: 'probes its database with mysql; place orders by hand',
+    'places orders with WP-CLI, in the folder of the site, and reads the database wordpress; WC_GATEWAY names the payment method',
+  laravel: 'reads database/database.sqlite, in the folder of the site; place orders by hand',
+  prestashop: 'reads the database prestashop; place orders by hand',
+  whmcs: 'reads the database whmcs; place orders by hand',
 } as const;
 export type AuditPreset = keyof typeof AUDIT_PRESETS;
 

@@ -8,7 +8,8 @@ import type { Row } from './rows.ts';
 
 /** A program to run, and how to ask it. */
 export interface DatabaseClient {
-  file: string;
+  /** Names of the program: the first that is installed is run. */
+  files: readonly string[];
   args: readonly string[];
   /** The package that has the program. */
   packageName: string;
@@ -17,14 +18,20 @@ export interface DatabaseClient {
   /** Statements before and after the queries: one transaction that reads only, and waits for nobody. */
   begin: string;
   end: string;
-  /** Prints `{"t": table, "c": column, "k": whether it is in the primary key}` for each column. */
+  /** Prints `{"t": table, "c": column, "k": whether it is in the primary key, "b": whether it has bytes}` for each column. */
   schema: string;
   /** Prints a line. */
   echo: (line: string) => string;
   /** Prints `{"n": the number of rows}`. */
   count: (table: string) => string;
   /** Prints each row of a table as JSON; without a primary key, with its `rowid` if the database has one. */
-  select: (table: string, columns: readonly string[], hasKey: boolean) => string;
+  select: (table: string, columns: readonly Column[], hasKey: boolean) => string;
+}
+
+export interface Column {
+  name: string;
+  /** Whether its values are bytes, which JSON cannot hold. */
+  isBytes: boolean;
 }
 
 /** Marks the lines that are not rows. No row begins with it: each begins with a brace or a bracket. */
@@ -35,7 +42,7 @@ const text = (value: string) => `'${value.replaceAll("'", "''")}'`;
 
 function sqlite(file: string): DatabaseClient {
   return {
-    file: 'sqlite3',
+    files: ['sqlite3'],
     // A name that begins with a dash is no option.
     args: ['-batch', '-readonly', '-json', file.startsWith('-') ? `./${file}` : file],
     packageName: 'sqlite3',
@@ -52,7 +59,7 @@ function sqlite(file: string): DatabaseClient {
 
 function postgres(url: string): DatabaseClient {
   return {
-    file: 'psql',
+    files: ['psql'],
     args: ['-X', '-A', '-t', '-q', '-w', '-v', 'ON_ERROR_STOP=1', '-d', url],
     packageName: 'postgresql-client',
     env: { PGCONNECT_TIMEOUT: '5', PGAPPNAME: 'gateway-sim' },
@@ -70,18 +77,26 @@ WHERE c.relkind IN ('r', 'p') AND n.nspname = ANY (current_schemas(false)) ORDER
 }
 
 function mysql(url: URL): DatabaseClient {
-  const { username, hostname, port, pathname } = url;
+  const { username, hostname, port, pathname, searchParams } = url;
+  const socket = searchParams.get('socket');
   const quote = (name: string) => `\`${name.replaceAll('`', '``')}\``;
   const object = (pairs: readonly (readonly [string, string])[]) =>
     // Unlike in the other databases, a backslash escapes.
     `JSON_OBJECT(${pairs.flatMap(([name, value]) => [text(name.replaceAll('\\', '\\\\')), value]).join(', ')})`;
   return {
-    file: 'mysql',
+    files: ['mysql', 'mariadb'],
     args: [
-      ...['--batch', '--raw', '--skip-column-names', '--connect-timeout=5'],
+      ...[
+        '--batch',
+        '--raw',
+        '--skip-column-names',
+        '--connect-timeout=5',
+        '--default-character-set=utf8mb4',
+      ],
       ...(username ? [`--user=${decodeURIComponent(username)}`] : []),
       ...(hostname ? [`--host=${hostname}`] : []),
       ...(port ? [`--port=${port}`] : []),
+      ...(socket ? [`--socket=${socket}`] : []),
       `--database=${decodeURIComponent(pathname.slice(1))}`,
     ],
     packageName: 'mariadb-client or mysql-client',
@@ -91,18 +106,22 @@ function mysql(url: URL): DatabaseClient {
       ['t', 'c.table_name'],
       ['c', 'c.column_name'],
       ['k', "c.column_key = 'PRI'"],
+      [
+        'b',
+        "c.character_set_name IS NULL AND c.data_type REGEXP 'binary|blob|bit|geometry|point|string|polygon'",
+      ],
     ])} FROM information_schema.columns c JOIN information_schema.tables t USING (table_schema, table_name) WHERE c.table_schema = DATABASE() AND t.table_type = 'BASE TABLE' ORDER BY c.table_name, c.ordinal_position;`,
     echo: (line) => `SELECT ${text(line)};`,
     count: (table) => `SELECT ${object([['n', 'COUNT(*)']])} FROM ${quote(table)};`,
     select: (table, columns) =>
-      `SELECT ${object(columns.map((column) => [column, quote(column)]))} FROM ${quote(table)};`,
+      `SELECT ${object(columns.map(({ name, isBytes }) => [name, isBytes ? `HEX(${quote(name)})` : quote(name)]))} FROM ${quote(table)};`,
   };
 }
 
 /**
  * The client of a database.
  *
- * @param db `sqlite:<file>`, `mysql://user@host[:port]/name` or `postgres://…`
+ * @param db `sqlite:<file>`, `mysql://user@host[:port]/name[?socket=…]` or `postgres://…`
  * @throws GatewayError `usage`
  */
 export function clientOf(db: string): DatabaseClient {

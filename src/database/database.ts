@@ -1,12 +1,12 @@
 import { GatewayError, usage } from '../contract/error.ts';
 import { plainText } from '../contract/text.ts';
-import { type ProcessToRun, runProcess } from '../system/run-process.ts';
-import { clientOf, type DatabaseClient, hostsOf, MARK, rowsIn } from './clients.ts';
+import { runProcess } from '../system/run-process.ts';
+import { type Column, clientOf, type DatabaseClient, hostsOf, MARK, rowsIn } from './clients.ts';
 import { readInserts } from './inserts.ts';
 import type { Row, Rows } from './rows.ts';
 
 export interface DatabaseOptions {
-  /** `sqlite:<file>`, `mysql://user@host[:port]/name` or `postgres://…`. */
+  /** `sqlite:<file>`, `mysql://user@host[:port]/name[?socket=…]` or `postgres://…`. */
   db?: string | undefined;
   /** A command that prints INSERT statements with the names of the columns. */
   dbCmd?: string | undefined;
@@ -20,9 +20,11 @@ const MAX_OUTPUT = 64 * 2 ** 20;
 /** Larger tables are left out. */
 const MAX_ROWS = 20_000;
 
+const UNREADABLE = 'the database cannot be read';
+
 interface Table {
   name: string;
-  columns: string[];
+  columns: Column[];
   /** The columns of the primary key; none if it has none. */
   key: string[];
 }
@@ -54,7 +56,7 @@ export class Database {
   async read(): Promise<Rows> {
     const { dbCmd, dbSkip = [] } = this.#options;
     if (!this.#client) {
-      const printed = await printedBy({ file: dbCmd ?? '' });
+      const printed = await printedBy({ files: [dbCmd ?? ''] });
       const tables = [...readInserts(printed)].filter(([name]) => !dbSkip.includes(name));
       return new Map(
         tables.map(([name, rows]) => [name, keyed(rows, rows[0] && 'id' in rows[0] ? ['id'] : [])]),
@@ -77,12 +79,13 @@ export class Database {
     const { dbSkip = [] } = this.#options;
     const tables = new Map<string, Table>();
     const [columns = []] = await query(client, [client.schema]);
-    for (const { t, c, k } of columns) {
+    const isTrue = (value: unknown) => value === true || value === 1;
+    for (const { t, c, k, b } of columns) {
       const [name, column] = [String(t), String(c)];
       const table = tables.get(name) ?? { name, columns: [], key: [] };
       tables.set(name, table);
-      table.columns.push(column);
-      if (k === true || k === 1) table.key.push(column);
+      table.columns.push({ name: column, isBytes: isTrue(b) });
+      if (isTrue(k)) table.key.push(column);
     }
     const wanted = [...tables.values()].filter(({ name }) => !dbSkip.includes(name));
     const counts = await query(
@@ -122,7 +125,7 @@ async function query(client: DatabaseClient, queries: readonly string[]): Promis
   try {
     return parts.map(rowsIn);
   } catch (error) {
-    const why = `the database cannot be read: ${client.file} printed something else than rows`;
+    const why = `${UNREADABLE}: ${client.files[0]} printed something else than rows`;
     throw new GatewayError('check_failed', why, { cause: error });
   }
 }
@@ -133,25 +136,27 @@ async function query(client: DatabaseClient, queries: readonly string[]): Promis
  * @throws GatewayError `check_failed` if it fails, takes too long or prints too much; `usage` if it is not installed
  */
 async function printedBy(
-  program: Pick<ProcessToRun, 'file' | 'args' | 'input'> &
-    Partial<Pick<DatabaseClient, 'packageName' | 'env'>>,
+  program: Pick<DatabaseClient, 'files'> &
+    Partial<Pick<DatabaseClient, 'args' | 'packageName' | 'env'>> & { input?: string },
 ): Promise<string> {
-  const { packageName, env = {}, ...process } = program;
-  const { stdout, stderr, isCut, isMissing, problem } = await runProcess({
-    ...process,
-    env,
-    limitMs: LIMIT_MS,
-    maxOutput: MAX_OUTPUT,
-  });
-  const cannot = `the database cannot be read: ${program.file}`;
-  if (isMissing && packageName !== undefined)
-    throw usage(`${cannot} is not installed. Install the package ${packageName}`);
-  if (isCut)
-    throw new GatewayError(
-      'check_failed',
-      `${cannot} prints more than 64 MiB. Leave tables out with --db-skip`,
-    );
-  if (problem === undefined) return stdout;
-  const [said = ''] = stderr.trim().split('\n');
-  throw new GatewayError('check_failed', `${cannot} ${problem}${said && `: ${said.slice(0, 200)}`}`);
+  const { files, packageName, env = {}, ...process } = program;
+  const limits = { limitMs: LIMIT_MS, maxOutput: MAX_OUTPUT };
+  for (const file of files) {
+    const { stdout, stderr, isCut, isMissing, problem } = await runProcess({
+      ...process,
+      file,
+      env,
+      ...limits,
+    });
+    if (isMissing && packageName !== undefined) continue;
+    if (isCut) {
+      const why = `${UNREADABLE}: ${file} prints more than 64 MiB. Leave tables out with --db-skip`;
+      throw new GatewayError('check_failed', why);
+    }
+    if (problem === undefined) return stdout;
+    const [said = ''] = stderr.trim().split('\n');
+    const why = `${UNREADABLE}: ${file} ${problem}${said && `: ${said.slice(0, 200)}`}`;
+    throw new GatewayError('check_failed', why);
+  }
+  throw usage(`${UNREADABLE}: ${files.join(' or ')} is not installed. Install the package ${packageName}`);
 }

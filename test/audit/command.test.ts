@@ -5,12 +5,9 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { filledAddress, readCommand, runCommand, Withheld } from '../../src/audit/command.ts';
-import { withPreset } from '../../src/audit/options.ts';
-import { AUDIT_PRESETS } from '../../src/contract/audit.ts';
-import { namesOf } from '../../src/contract/vocabulary.ts';
 import { isAlive } from '../../src/store/process-identity.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
-import { IS_RELEASE, sample } from '../helpers/scope.ts';
+import { IS_RELEASE } from '../helpers/scope.ts';
 import { HOSTILE, hostileText, printedBy, SHELLS } from '../helpers/shells.ts';
 
 /** Values that are withheld from commands. */
@@ -293,27 +290,5 @@ describe.each(SHELLS)('in %s', (...shell) => {
       expect(lines.filter((_, index) => said[index]?.includes('S'))).toEqual([]);
     }
     expect(found).toBeGreaterThan(0);
-  });
-});
-
-describe('the commands of presets', () => {
-  /** Replaces a shop's program with one that prints its arguments. */
-  const stub = (name: string) => `${name}() { for word in "$@"; do printf '%s\\0' "$word"; done; }\n`;
-  const commands = namesOf(AUDIT_PRESETS).flatMap((preset) => {
-    const { probeCmd } = withPreset({ ipnUrl: 'http://localhost/ipn', preset });
-    return probeCmd === undefined ? [] : [[preset, command(probeCmd).line] as const];
-  });
-
-  it.each(commands)('never execute an identifier: %s', async (_, line) => {
-    const cwd = await temporaryFolder();
-    for (const shell of sample(SHELLS, ([name]) => name === 'sh')) {
-      for (const value of HOSTILE.filter(Boolean)) {
-        const script = `${['wp', 'mysql'].map(stub).join('')}php() { printf '%s\\0' "$SHOP_ORDER"; }\n${line}\n`;
-        const words = printedBy(shell, script, { cwd, env: { GATEWAY_SIM_IDENTIFIER: value } });
-        const hex = Buffer.from(value).toString('hex');
-        expect(words.some((word) => word === value || word.includes(`CAST(x'${hex}' AS CHAR)`))).toBe(true);
-      }
-    }
-    expect(readdirSync(cwd)).toEqual([]);
   });
 });
