@@ -5,7 +5,14 @@ import type { Delivery } from '../../src/contract/delivery.ts';
 import type { Diagnosis } from '../../src/contract/diagnosis.ts';
 import type { Settled } from '../../src/contract/payment.ts';
 import { runJson } from '../helpers/cli.ts';
-import { MISSING, startSqliteShop } from '../helpers/databases.ts';
+import {
+  isInstalled,
+  MISSING,
+  startMariaDb,
+  startPdoShop,
+  startPostgres,
+  startSqliteShop,
+} from '../helpers/databases.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { ask, paid, startSim } from '../helpers/sim.ts';
@@ -76,6 +83,38 @@ describe.skipIf(MISSING)(`an audit with the database of the shop${here}`, () => 
     const { code, body } = await audited({}, ...args);
     expect([code, JSON.stringify(body)]).toEqual([2, expect.stringContaining(why)]);
   });
+});
+
+const SERVERS = { MariaDB: ['mariadbd', startMariaDb], PostgreSQL: ['postgres', startPostgres] } as const;
+
+describe.each([
+  ['MariaDB', 'woocommerce', 'wp_wc_orders.status', 'wp_postmeta.meta_value'],
+  ['MariaDB', 'prestashop', 'ps_orders.*', 'ps_stock_available.quantity'],
+  ['PostgreSQL', 'plain', 'orders.status', 'stock.quantity'],
+] as const)('an audit with %s and the tables of %s', (name, layout, ...effects) => {
+  const [program, start] = SERVERS[name];
+  const missing = ['php', program].filter((one) => !isInstalled(one)).join(' and ');
+
+  it.skipIf(missing)(
+    `learns what a payment is, and finds what pays${missing && ` (not tried here: ${missing} is missing)`}`,
+    async () => {
+      const sim = await startSim({ secretKey: SECRET });
+      const server = await start();
+      const shop = await startPdoShop(server, sim, { LAYOUT: layout, FLAW: 'unsigned' });
+      const only = ['signature-garbage', 'replay-at-once', 'copies-2'].flatMap((one) => ['--only', one]);
+      const args = ['audit', '--order-url', `${shop}/order`, '--db', server.db, ...only];
+      const options = { cwd: await temporaryFolder(), env: { GATEWAY_SIM_URL: sim.url } };
+      const { body } = await runJson<AuditReport>(args, options);
+      expect(body.learned?.payment).toEqual(expect.arrayContaining([...effects]));
+      const verdicts = body.cases.map(({ name, verdict }) => [name, verdict]);
+      expect(Object.fromEntries(verdicts)).toEqual({
+        control: 'pass',
+        'signature-garbage': 'fail',
+        'replay-at-once': 'pass',
+        'copies-2': 'pass',
+      });
+    },
+  );
 });
 
 describe.skipIf(MISSING)(`start --db${here}`, () => {
