@@ -36,6 +36,7 @@ import { startAutoSettling } from './usecases/auto-settle.ts';
 import { resumeClock } from './usecases/clock.ts';
 import { EventLog } from './usecases/event-log.ts';
 import { startRetaining } from './usecases/retention.ts';
+import { UNSEEN } from './usecases/seen-rows.ts';
 import { createUseCases } from './usecases/use-cases.ts';
 import { dialect } from './wire/documented/service.ts';
 
@@ -58,12 +59,13 @@ interface ServerSurroundings {
 
 /** The shop's database. Loaded only when used, to keep the start fast. @throws GatewayError `usage`, `forbidden` */
 async function openRows({ db, dbSkip }: ResolvedOptions, egress: Egress, notice: (text: string) => void) {
+  if (db === undefined) return { database: undefined, rows: UNSEEN };
   const [{ Database }, { ShopRows }] = await Promise.all([
     import('./database/database.ts'),
     import('./usecases/shop-rows.ts'),
   ]);
   const database = new Database({ db, dbSkip }, (url) => egress.unreachable(url));
-  return { database, seen: new ShopRows(() => database.read(), notice) };
+  return { database, rows: new ShopRows(() => database.read(), notice) };
 }
 
 export type RunningServer = Awaited<ReturnType<typeof start>>;
@@ -170,15 +172,14 @@ async function start(
     notice: (text) => events.notice(text),
   });
   const poster = new Poster(egress, trust);
-  const rows =
-    options.db === undefined ? undefined : await openRows(options, egress, (text) => events.notice(text));
+  const { database, rows } = await openRows(options, egress, (text) => events.notice(text));
   const courier = new Courier({
     store,
     clock,
     context,
     faults,
     poster,
-    ...(rows && { around: (deliveryId, run) => rows.seen.around(deliveryId, run) }),
+    around: (id, run) => rows.around(id, run),
     onWaiting: (delivery, attempt) => events.waiting(delivery, attempt),
   });
   const useCases = createUseCases({
@@ -190,11 +191,11 @@ async function start(
     context,
     random,
     events,
-    changesOf: (deliveryId) => rows?.seen.of(deliveryId) ?? null,
+    rows,
     visit: (url) => poster.visit(url, settings.ipn.timeoutMs, shutdown.stopping.signal),
     // Loaded only when used, to keep the start fast.
     orderProbe: async (by, identifier) =>
-      (await import('./audit/order-probe.ts')).orderProbe(by, identifier, egress, rows?.database),
+      (await import('./audit/order-probe.ts')).orderProbe(by, identifier, egress, database),
     faults,
     initial,
     preparation,

@@ -40,7 +40,7 @@ export function storedEvents(snapshot: Snapshot): SimEvent[] {
     // The emulator's options are not stored.
     settings: { ipn: { on: new Set(['succeeded']) } },
     courier: { openAttempt: () => null },
-    changesOf: () => null,
+    rows: { of: () => null },
   };
   const events: Unnumbered[] = [
     ...payments.flatMap((payment) => paymentEvents(payment, parts)),

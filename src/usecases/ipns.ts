@@ -42,7 +42,7 @@ function createQueues() {
 
 type IpnParts = Pick<
   UseCaseParts,
-  'store' | 'courier' | 'context' | 'settings' | 'dialect' | 'orderProbe' | 'changesOf'
+  'store' | 'courier' | 'context' | 'settings' | 'dialect' | 'orderProbe' | 'rows'
 >;
 
 /** Sends and inspects IPNs on request. */
@@ -75,7 +75,7 @@ export function ipnUseCases(parts: IpnParts) {
     },
 
     underWay: (deliveryId: string): AttemptUnderWay | null => courier.openAttempt(deliveryId),
-    changesOf: parts.changesOf,
+    changesOf: (deliveryId: string) => parts.rows.of(deliveryId),
 
     verdict: (delivery: Delivery) => verdictOnDelivery(delivery, parts),
 

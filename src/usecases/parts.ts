@@ -1,6 +1,5 @@
 import type { DiagnoseInput } from '../contract/diagnosis.ts';
 import type { Visit } from '../contract/payment.ts';
-import type { RowChange } from '../contract/row-change.ts';
 import type { Courier } from '../delivery/courier.ts';
 import type { Preparation } from '../domain/bootstrap.ts';
 import type { Faults } from '../domain/faults.ts';
@@ -11,6 +10,7 @@ import type { Clock } from '../system/clock.ts';
 import type { RandomBytes } from '../system/random.ts';
 import type { Dialect } from '../wire/dialect.ts';
 import type { EventLog } from './event-log.ts';
+import type { SeenRows } from './seen-rows.ts';
 
 /** The dependencies of the use cases. */
 export interface UseCaseParts {
@@ -24,8 +24,7 @@ export interface UseCaseParts {
   /** Never seeded, because it generates keys. */
   random: RandomBytes;
   events: EventLog;
-  /** What changed in the shop's database around an IPN; null if it is not known. */
-  changesOf: (deliveryId: string) => RowChange[] | null;
+  rows: SeenRows;
   /** Opens an address in place of the customer's browser, where the egress rules allow it. */
   visit: (url: string) => Promise<Visit>;
   /**

@@ -114,7 +114,7 @@ export function paymentUseCases(parts: UseCaseParts) {
       if (!visit) return settled;
       const { payment, redirectUrl } = settled;
       if (redirectUrl === null) return { ...settled, visit: null };
-      const visited = await parts.visit(redirectUrl);
+      const visited = await parts.rows.aroundReturn(payment.id, () => parts.visit(redirectUrl));
       if (visited.status !== null) await note(payment, 'redirected', redirectUrl);
       const result = visited.status ?? visited.error;
       events.notice(`GET ${hidePasswords(redirectUrl)}  ${result}  ${payment.identifier}  (visit)`);
@@ -122,6 +122,12 @@ export function paymentUseCases(parts: UseCaseParts) {
     },
 
     note,
+
+    /** Notes that the browser is sent to the shop, and sees what changes there. */
+    async sendToShop(payment: Payment, redirectUrl: string, requestId: number | undefined): Promise<void> {
+      await note(payment, 'redirected', redirectUrl, requestId);
+      await parts.rows.aroundReturn(payment.id, async () => {});
+    },
 
     /**
      * The redirect of a payment that settled automatically, once its IPN has had its attempt; null if the browser stays on

@@ -1,22 +1,25 @@
 import type { RowChange } from '../contract/row-change.ts';
 import { changesBetween, type Rows } from '../database/rows.ts';
 import { performance, setTimeout } from '../system/real-time.ts';
+import type { SeenRows } from './seen-rows.ts';
 
 /** A database that is slower is left alone: every IPN would wait for it. */
 const MAX_READ_MS = 1_000;
 /** Workers write late. */
 const LATER_MS = 1_000;
-/** Maximum number of IPNs whose changes are kept. */
+/** Maximum number of IPNs and returns whose changes are kept. */
 const MAX_KEPT = 1_000;
 
-/** What changed in the shop's database around each IPN. Kept in memory only, and never in the way of a delivery. */
-export class ShopRows {
+/** Kept in memory only, and never in the way of a delivery. */
+export class ShopRows implements SeenRows {
   readonly #read: () => Promise<Rows>;
   readonly #notice: (text: string) => void;
   readonly #changes = new Map<string, RowChange[]>();
-  /** Attempts so far, and those that run now: what changes during two of them belongs to neither. */
+  /** Attempts and returns so far, and those that run now: what changes during two of them belongs to neither. */
   #begun = 0;
   #running = 0;
+  /** The last reading for an attempt that has changed nothing so far. */
+  #late: Promise<void> | undefined;
   #isOff = false;
   #isTold = false;
 
@@ -26,16 +29,11 @@ export class ShopRows {
     this.#notice = notice;
   }
 
-  /** What changed around the last attempt of a delivery; null if it is not known. */
-  of(deliveryId: string): RowChange[] | null {
-    return this.#changes.get(deliveryId) ?? null;
+  of(id: string): RowChange[] | null {
+    return this.#changes.get(id) ?? null;
   }
 
-  /**
-   * Reads the database before and after an attempt, and once more for what is written late. An attempt of another
-   * delivery in this time leaves the changes unknown.
-   */
-  async around<Result>(deliveryId: string, run: () => Promise<Result>): Promise<Result> {
+  async around<Result>(id: string, run: () => Promise<Result>): Promise<Result> {
     const turn = ++this.#begun;
     let isAlone = this.#running++ === 0;
     const before = await this.#rows();
@@ -45,20 +43,33 @@ export class ShopRows {
       const after = before && (await this.#rows());
       this.#running--;
       isAlone &&= turn === this.#begun;
-      if (!isAlone) this.#changes.delete(deliveryId);
+      if (!isAlone) this.#changes.delete(id);
       else if (before && after) {
-        this.#keep(deliveryId, changesBetween(before, after));
-        setTimeout(async () => {
+        this.#keep(id, changesBetween(before, after));
+        const late = new Promise<void>((resolve) => {
+          setTimeout(resolve, LATER_MS).unref();
+        }).then(async () => {
           const later = await this.#rows();
-          if (later && turn === this.#begun) this.#keep(deliveryId, changesBetween(before, later));
-        }, LATER_MS).unref();
+          if (later && turn === this.#begun) this.#keep(id, changesBetween(before, later));
+        });
+        this.#late = this.of(id)?.length ? undefined : late;
       }
     }
   }
 
-  #keep(deliveryId: string, changes: RowChange[]): void {
-    this.#changes.delete(deliveryId);
-    this.#changes.set(deliveryId, changes);
+  async aroundReturn<Result>(paymentId: string, run: () => Promise<Result>): Promise<Result> {
+    await this.#late;
+    try {
+      return await this.around(paymentId, run);
+    } finally {
+      // The next return waits for an IPN only.
+      this.#late = undefined;
+    }
+  }
+
+  #keep(id: string, changes: RowChange[]): void {
+    this.#changes.delete(id);
+    this.#changes.set(id, changes);
     const [oldest] = this.#changes.keys();
     if (this.#changes.size > MAX_KEPT && oldest !== undefined) this.#changes.delete(oldest);
   }

@@ -1,5 +1,6 @@
 import { describeEffects } from '../contract/active-fault.ts';
 import type { AttemptUnderWay, Delivery as DeliveryView, ResponseFlaw } from '../contract/delivery.ts';
+import { describeChanges } from '../contract/describe-changes.ts';
 import {
   describeBriefly,
   describeEgress,
@@ -10,7 +11,6 @@ import {
   insteadOfSending,
 } from '../contract/describe-delivery.ts';
 import type { Merchant } from '../contract/merchant.ts';
-import type { RowChange } from '../contract/row-change.ts';
 import { describeTamperings } from '../contract/tampering.ts';
 import { duration } from '../contract/time.ts';
 import type { Verdict } from '../contract/verdict.ts';
@@ -19,6 +19,7 @@ import { type AnswerProblem, answerProblem, ownWords, saysRefused } from '../dom
 import type { Settings } from '../domain/settings.ts';
 import type { Attempt, Delivery, Payment, State } from '../domain/state.ts';
 import type { Code, Dialect, Verification } from '../wire/dialect.ts';
+import type { SeenRows } from './seen-rows.ts';
 
 /** What a verdict on an attempt needs to know about the service. */
 type VerdictDialect = Pick<Dialect, 'verify' | 'signatureCode' | 'isSignatureMistake'>;
@@ -36,7 +37,7 @@ export interface VerdictParts {
     /** The attempt of a delivery that is waiting for a response, or null. */
     openAttempt: (deliveryId: string) => AttemptUnderWay | null;
   };
-  changesOf: (deliveryId: string) => RowChange[] | null;
+  rows: Pick<SeenRows, 'of'>;
 }
 
 /** A verdict with the details that a page shows. */
@@ -109,7 +110,7 @@ export function verdictOnDelivery(delivery: Delivery, parts: VerdictParts): Full
   );
   const isGenuine =
     verdictOnFault(delivery, last, parts.dialect) === undefined && !verdictOnForgery(delivery, parts);
-  if (isGenuine && verdict.tone === 'good' && parts.changesOf(delivery.id)?.length === 0)
+  if (isGenuine && verdict.tone === 'good' && parts.rows.of(delivery.id)?.length === 0)
     return makeVerdict(
       'warning',
       `${verdict.cause} Nothing changed in your database.`,
@@ -127,6 +128,8 @@ export function verdictOnDelivery(delivery: Delivery, parts: VerdictParts): Full
   return { ...resent, cause: `${ended(cause)} ${outcome}` };
 }
 
+const PAY_BY_IPN =
+  'Mark the order as paid when its genuine IPN arrives: a customer who closes the browser never opens success_url.';
 const CHANGED_NOTHING =
   'Check that your handler marks the order as paid, in the database that --db names. A copy of an earlier IPN must change nothing.';
 
@@ -206,6 +209,15 @@ export function verdictOnPayment(
   const deliveries = parts.store.state.deliveriesOf(payment.id);
   const last = deliveries.at(-1);
   if (!last) return { ...verdictWithoutIpn(payment, parts.settings), ipn: null };
+  const byReturn = parts.rows.of(payment.id) ?? [];
+  const isFirst = last.attemptCount === 1 && parts.rows.of(last.id)?.length === 0;
+  if (byReturn.length && isFirst && !verdictOnForgery(last, parts)) {
+    const cause = `The IPN was answered and changed nothing. After the customer returned: ${describeChanges(byReturn)}.`;
+    return {
+      ...makeVerdict('warning', cause, PAY_BY_IPN, 'The return page changed your shop, not the IPN.'),
+      ipn: last.id,
+    };
+  }
   const ofLast = { ...verdictOnDelivery(last, parts), ipn: last.id };
   if (ofLast.tone === 'bad' || !verdictOnForgery(last, parts)) return ofLast;
   const genuine = deliveries.findLast((delivery) => !verdictOnForgery(delivery, parts));

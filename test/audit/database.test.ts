@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { AuditReport } from '../../src/contract/audit-report.ts';
 import type { Delivery } from '../../src/contract/delivery.ts';
 import type { Diagnosis } from '../../src/contract/diagnosis.ts';
-import type { Settled } from '../../src/contract/payment.ts';
+import type { Payment, Settled } from '../../src/contract/payment.ts';
 import { runJson } from '../helpers/cli.ts';
 import {
   isInstalled,
@@ -144,6 +144,24 @@ describe.skipIf(MISSING)(`start --db${here}`, () => {
     const copy = (await ask<Delivery>(sim, 'GET', path)).body;
     expect(copy).toMatchObject({ changes: [], verdict: { tone: 'warning' } });
     expect(copy.verdict.cause).toContain('Nothing changed in your database.');
+  });
+
+  it('tells a payment by the return page from one by the IPN', async () => {
+    const cwd = await temporaryFolder();
+    const db = { db: `sqlite:${join(cwd, 'shop.db')}`, dbSkip: ['ipn_log', 'counters'] };
+    const sim = await startSim({ secretKey: SECRET, ...db });
+    const shop = await startSqliteShop(cwd, sim, { FLAW: 'return' });
+    await fetch(`${shop}/order`, { method: 'POST' });
+    const [order] = (await ask<{ data: { id: string }[] }>(sim, 'GET', '/payments')).body.data;
+    await ask(sim, 'POST', `/payments/${order?.id}/settle`, { outcome: 'approve', visit: true });
+    await expect
+      .poll(async () => (await ask<Payment>(sim, 'GET', `/payments/${order?.id}`)).body.verdict)
+      .toMatchObject({
+        tone: 'warning',
+        cause: expect.stringMatching(
+          /changed nothing\. After the customer returned: .*orders 1 status pending → paid/,
+        ),
+      });
   });
 
   it('lets a diagnosis judge by the rows, for a receiver that answers everything alike', async () => {

@@ -1,6 +1,6 @@
 """A shop whose orders are rows in SQLite. FLAW: mail (each copy of an IPN sends a mail), stock, unsigned, float (signs
 49.9 for 49.90), silent (answers 200 to everything), early (takes the stock
-before the checks)."""
+before the checks), return (only the return page pays)."""
 
 import hashlib
 import hmac
@@ -57,6 +57,9 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(text.encode())
 
     def do_GET(self):
+        if "return" in FLAW and self.path == "/thanks":
+            with database() as db:
+                db.execute("UPDATE orders SET status = 'paid'")
         self.answer(200, "hello")
 
     def do_POST(self):
@@ -93,6 +96,8 @@ class Handler(BaseHTTPRequestHandler):
                 "INSERT INTO ipn_log (reference, body, at) VALUES (?, ?, ?)",
                 (identifier, raw, strftime("%Y-%m-%d %H:%M:%S")),
             )
+        if "return" in FLAW:
+            return self.answer(200, "OK")
         if "early" in FLAW:
             with database() as db:
                 db.execute("UPDATE products SET stock = stock - 1")

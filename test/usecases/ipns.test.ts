@@ -6,6 +6,7 @@ import { Faults } from '../../src/domain/faults.ts';
 import { Store } from '../../src/store/store.ts';
 import { Clock } from '../../src/system/clock.ts';
 import { ipnUseCases } from '../../src/usecases/ipns.ts';
+import { UNSEEN } from '../../src/usecases/seen-rows.ts';
 import { dialect } from '../../src/wire/documented/service.ts';
 import { context, dueDelivery, records } from '../helpers/records.ts';
 
@@ -20,9 +21,7 @@ it('a resend fails if no attempt is made in time, and stays due', async () => {
   // A courier that was not started makes no attempts, as when all its lanes are busy.
   const courier = new Courier({ ...parts, clock: new Clock(), poster, faults, onWaiting: () => {} });
   const resent = expect(
-    ipnUseCases({ ...parts, courier, orderProbe: async () => undefined, changesOf: () => null }).resend(
-      delivery.id,
-    ),
+    ipnUseCases({ ...parts, courier, orderProbe: async () => undefined, rows: UNSEEN }).resend(delivery.id),
   ).rejects.toMatchObject({
     code: 'timed_out',
     message: `IPN ${delivery.id} was not attempted within 13 s`,

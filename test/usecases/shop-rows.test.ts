@@ -23,6 +23,20 @@ describe('what an IPN changes in the shop', () => {
     expect([rows.of('ipn_1'), rows.of('ipn_2')]).toEqual([null, null]);
   });
 
+  it('is not what changes when the customer returns afterwards', async () => {
+    const { rows, raise } = counter();
+    await rows.around('ipn_1', async () => {});
+    await rows.aroundReturn('pay_1', raise);
+    expect([rows.of('ipn_1'), rows.of('pay_1')]).toMatchObject([[], [{ from: '0', to: '1' }]]);
+  });
+
+  it('is written late, and the customer returns only then', async () => {
+    const { rows, raise } = counter();
+    await rows.around('ipn_1', async () => void setTimeout(raise, 20));
+    await rows.aroundReturn('pay_1', async () => {});
+    expect([rows.of('ipn_1'), rows.of('pay_1')]).toMatchObject([[{ from: '0', to: '1' }], []]);
+  });
+
   it('never stops a delivery: a database that cannot be read is told once', async () => {
     const notices: string[] = [];
     const fail = () => Promise.reject(new TypeError('no such thing'));

@@ -266,7 +266,7 @@ function mountMode(app: App, parts: AppParts, mode: Mode): void {
   async function leave(c: AppContext, payment: Payment, redirectUrl: string | null): Promise<Response> {
     const settled = payments.all.get(payment.id) ?? payment;
     if (redirectUrl === null) return showClosed(c, parts, settled, true);
-    await payments.note(settled, 'redirected', redirectUrl, requestId(c));
+    await payments.sendToShop(settled, redirectUrl, requestId(c));
     return seeOther(c, redirectUrl);
   }
 
