@@ -252,10 +252,13 @@ export type Flaw = string | { why: string; because: NonNullable<Finding['because
 type Forged = Sent | readonly Sent[] | string;
 export type Forge = (target: Target) => Forged | Promise<Forged>;
 
+/** More requests than this are sent together first, and one by one only if something happened. */
+const FEW_REQUESTS = 3;
+
 /**
  * A case whose requests must not mark a pending order as paid.
  *
- * @param forge the requests, sent one after another until one does harm, or the reason to skip the case
+ * @param forge the requests, or the reason to skip the case
  * @param findFlaw finds a flaw in a response, whether or not the order is paid. `first` is the response to the first
  *   request.
  * @param leavesNoTraces whether a request that does not pay the order must not change it either
@@ -265,15 +268,14 @@ export function rejects(
   findFlaw: (observation: Observation, first: Observation) => Flaw | undefined = () => undefined,
   leavesNoTraces = false,
 ): Run {
-  return withOrder(async (target) => {
-    const forged = await forge(target);
-    if (typeof forged === 'string') return skipped(forged);
+  /** Sends one request after another until one does harm. */
+  const oneByOne = async (target: Target, forged: readonly Sent[]): Promise<Finding> => {
     const { shop, before } = target;
     let finding = skipped('there is nothing to send');
     let first: Observation | undefined;
     /** The first request that changed the order. */
     let changing: { sent: Sent; shown: Awaited<ReturnType<typeof send>>['shown'] } | undefined;
-    for (const sent of [forged].flat()) {
+    for (const sent of forged) {
       const { observation, shown } = await send(target, sent);
       first ??= observation;
       const flaw = findFlaw(observation, first);
@@ -291,7 +293,36 @@ export function rejects(
     const isSigned = changing.sent instanceof Ipn && changing.sent.isSignedWith(shop.gateway.secretKey);
     const judged = await judgeStillPayable(target, isSigned);
     return judged.verdict === 'pass' ? finding : { ...changing.shown, ...judged };
-  });
+  };
+  /** Sends all requests before it looks. @returns undefined if one of them may have done harm */
+  const together = async (target: Target, forged: readonly Sent[]): Promise<Finding | undefined> => {
+    const { before } = target;
+    const sent = [];
+    for (const one of forged) sent.push(await send(target, one));
+    const [first] = sent;
+    if (!first || sent.some(({ observation }) => findFlaw(observation, first.observation))) return undefined;
+    const { shown } = sent.at(-1) ?? first;
+    const judged = await lookAndJudge(target, (after) =>
+      after.text === before.text ? rejected(target)(after, shown.observed) : fail('something changed'),
+    );
+    return judged.verdict === 'fail' ? undefined : { ...shown, ...judged };
+  };
+  const run =
+    (isTogether: boolean): Run =>
+    async (shop) => {
+      let isHarmless = true;
+      const finding = await withOrder(async (target) => {
+        const forged = await forge(target);
+        if (typeof forged === 'string') return skipped(forged);
+        const all = [forged].flat();
+        if (!isTogether || all.length <= FEW_REQUESTS) return oneByOne(target, all);
+        const found = await together(target, all);
+        isHarmless = found !== undefined;
+        return found ?? skipped('one of the requests may have done harm');
+      })(shop);
+      return isHarmless ? finding : run(false)(shop);
+    };
+  return run(true);
 }
 
 /** A case whose unusual request must mark its order as paid. */

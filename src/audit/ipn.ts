@@ -3,6 +3,7 @@ import type { IpnTools } from '../wire/dialect.ts';
 
 type FieldName = keyof IpnTools['names'];
 export type Pair = readonly [name: string, value: string];
+export type Fields = Record<string, unknown>;
 
 /** Appends parameters to a URL. */
 export function withQuery(url: string, ...pairs: readonly Pair[]): string {
@@ -80,6 +81,22 @@ export class Ipn {
   /** The field's name on the wire. */
   nameOf(field: FieldName): string {
     return this.#tools.names[field];
+  }
+
+  /** The fields as a parser of nested names returns them: `data[amount]` is `amount` in `data`. */
+  get fields(): Fields {
+    const all: Fields = {};
+    for (const [name, value] of this.pairs) {
+      const [last = '', ...groups] = name.replaceAll(']', '').split('[').toReversed();
+      let at = all;
+      for (const group of groups.toReversed()) {
+        const inner = (at[group] ?? {}) as Fields;
+        at[group] = inner;
+        at = inner;
+      }
+      at[last] = value;
+    }
+    return all;
   }
 
   get form(): string {

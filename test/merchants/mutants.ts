@@ -101,6 +101,9 @@ const WELL_KNOWN = [
   mutant('null as key', 'C', 'secret-null', also('null')),
   mutant('the key of an example is accepted', 'C', 'secret-of-documentation', also('YOUR_SECRET_KEY')),
   mutant('the default key is accepted', 'C', 'secret-of-emulator', also('sec_sim_example_not_a_real_key')),
+  mutant('a field of the request replaces the key', 'C', 'secret-in-request', {
+    isSigned: (form, secret) => isGood(form, form.get('secret_key') ?? secret),
+  }),
 ];
 
 const currency = (form: URLSearchParams) => text(form, 'data[currency][code]');
@@ -119,6 +122,9 @@ const AMOUNTS = [
   mutant('a missing currency is accepted', 'D', 'currency-missing', {
     isWhole: (form) => form.has('signature'),
     isAmount: (order, form) => amount(form) === order.total && [order.currency, ''].includes(currency(form)),
+  }),
+  mutant('a field of the request replaces the total', 'D', 'amount-with-total', {
+    isAmount: (order, form) => GOOD.isAmount({ ...order, total: form.get('total') ?? order.total }, form),
   }),
   mutant('whole units are compared', 'D', 'amount-cut', {
     isAmount: comparing((sent, total) => Number.parseInt(sent, 10) === Number.parseInt(total, 10)),
@@ -253,6 +259,12 @@ const STATUSES = [
   }),
 ];
 
+const UNSIGNED_ORIGIN = mutant('a local sender needs no signature', 'I', 'origin-spoofed', {
+  isWhole: () => true,
+  isSigned: (form, secret, request) =>
+    (request.headers['x-forwarded-for'] === '127.0.0.1' && !form.has('signature')) || isGood(form, secret),
+});
+
 const ORIGIN = mutant('the sender is identified by a header', 'I', ANY, {
   isSigned: (form, secret, request) =>
     request.headers['x-forwarded-for'] === '127.0.0.1' || GOOD.isSigned(form, secret, request),
@@ -292,6 +304,12 @@ const JUGGLING = [
       find: (shop, form, url) => shop.orders.get(second(form, url) ?? text(form, 'identifier')),
     }),
   ),
+  mutant('the text of a list is verified and its entry is looked up', 'J', 'identifier-as-text', {
+    isWhole: () => true,
+    isSigned: (form, secret) =>
+      isGood(identifiedBy(form, form.has('identifier[]') ? 'Array' : undefined), secret),
+    find: (shop, form) => shop.orders.get(form.get('identifier[]') ?? text(form, 'identifier')),
+  }),
   mutant('true is a valid signature in JSON', 'J', 'signature-json-true', jsonJuggling(true)),
   mutant('zero is a valid signature in JSON', 'J', 'signature-json-zero', jsonJuggling(0)),
   lenient('0e123 is accepted', 'J', 'signature-magic-hash', (form) => /^0e\d+$/.test(signature(form))),
@@ -460,6 +478,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...INTERFACE,
   ...STATUSES,
   ORIGIN,
+  UNSIGNED_ORIGIN,
   ...JUGGLING,
   ...INJECTIONS,
   ...LEAKING,

@@ -3,8 +3,8 @@ import {
   type AuditCase,
   afterPayment,
   attack,
+  type Cases,
   type Finding,
-  type Forge,
   family,
   NO_ORDERS,
   type Run,
@@ -15,7 +15,7 @@ import {
   type Target,
   withOrder,
 } from '../case.ts';
-import { hundredth, type Ipn, withoutTokens, withTokensOf } from '../ipn.ts';
+import { hundredth, type Ipn, withoutTokens, withQuery, withTokensOf } from '../ipn.ts';
 import { isCountOrLog, numericChanges, type OrderSnapshot } from '../probe.ts';
 import type { Shop } from '../shop.ts';
 
@@ -229,36 +229,78 @@ const SPLICE = family({
 const withAmount = ({ ipn, shop }: Target, change: (price: string) => string) =>
   ipn.set('amount', change(ipn.get('amount'))).signedWith(shop.gateway.secretKey);
 
-const amounts = (change: (price: string) => string): Run => rejects((target) => withAmount(target, change));
+/** Amounts that a shop may take for its price. */
+interface OtherAmount {
+  about: string;
+  values: (price: string) => readonly string[];
+}
+
+/** The lower amounts that equal a price when both are truncated, or rounded, to whole units. */
+function cut(price: string): string[] {
+  const [whole = '0', fraction = ''] = price.split('.');
+  return [`${whole}.00`, `${fraction >= '5' ? whole : BigInt(whole) - 1n}.50`];
+}
+
+const near = (price: string) =>
+  [0.999, 0.995, 0.991].map((part) => (Math.floor(Number(price) * part * 100) / 100).toFixed(2));
+
+const isLess = (amount: string, price: string) => Number(amount) > 0 && Number(amount) < Number(price);
+const lower = (values: (price: string) => readonly string[]) => (price: string) =>
+  values(price).filter((amount) => isLess(amount, price));
+
+const AMOUNTS: Readonly<Record<string, OtherAmount>> = {
+  'too-low': { about: 'a hundredth of the price', values: (price) => [hundredth(price)] },
+  cut: {
+    about: 'a lower amount that truncates or rounds to the same whole number as the price',
+    values: lower(cut),
+  },
+  near: { about: 'an amount that is between 0.1 and 1 percent lower than the price', values: lower(near) },
+  'too-high': { about: 'more than the price', values: (price) => [`9${price}`] },
+  zero: { about: 'zero', values: () => ['0.00'] },
+  negative: { about: 'a negative amount', values: (price) => [`-${price}`] },
+  exponent: {
+    about: '1e2, which some languages read as 100',
+    // For an order of 100, a shop that parses 1e2 loses nothing.
+    values: (price) => [Number(price) === 100 ? '1e3' : '1e2'],
+  },
+  'exponent-low': {
+    about: '1e-2, which some languages read as 0.01',
+    values: (price) => [Number(price) === 0.01 ? '1e-3' : '1e-2'],
+  },
+};
 
 /** A shop loses nothing if it accepts more than the order costs. */
-function notTheTotal(change: (price: string) => string): Run {
-  const run = amounts(change);
+function orMore(run: Run, values: OtherAmount['values']): Run {
   return async (shop) => {
     const finding = await run(shop);
     const { unpaid } = finding;
-    if (!unpaid || Number(change(unpaid.amount)) < Number(unpaid.amount)) return finding;
+    if (!unpaid || values(unpaid.amount).some((amount) => Number(amount) < Number(unpaid.amount)))
+      return finding;
     const why = 'Your shop accepts overpayments. It loses nothing, but customers may ask for a refund.';
     return { ...finding, verdict: 'note', why };
   };
 }
 
-/** The lower amounts that equal a price when both are truncated, or rounded, to whole units. */
-const cut: Forge = (target) => {
-  const price = target.ipn.get('amount');
-  const [whole = '0', fraction = ''] = price.split('.');
-  const less = [`${whole}.00`, `${fraction >= '5' ? whole : BigInt(whole) - 1n}.50`].filter(
-    (amount) => Number(amount) > 0 && Number(amount) < Number(price),
-  );
-  if (!less.length) return 'no lower amount has the same whole units as the price';
-  return less.map((amount) => withAmount(target, () => amount));
-};
+const otherAmounts: Cases = Object.fromEntries(
+  Object.entries(AMOUNTS).map(([name, { about, values }]) => {
+    const run = rejects((target) => {
+      const all = values(target.ipn.get('amount'));
+      return all.length
+        ? all.map((amount) => withAmount(target, () => amount))
+        : 'there is no such amount for this price';
+    });
+    return [`amount-${name}`, { about: `A validly signed IPN for ${about}.`, run: orMore(run, values) }];
+  }),
+);
 
 /** The IPN in each documented currency that is not its own, and in one that nobody knows. */
 const otherCurrencies = (ipn: Ipn) =>
   [...DOCUMENTED_CURRENCIES.map(({ code }) => code), 'XTS']
     .filter((code) => code !== ipn.get('currency'))
     .map((code) => ipn.set('currency', code));
+
+/** Names under which a shop may keep the price of an order. */
+const TOTAL_NAMES = ['total', 'amount', 'price', 'order_total', 'order[total]', 'expected_amount'];
 
 /** A charge that no real order would have. */
 const OTHER_CHARGE = '12345.67';
@@ -285,24 +327,7 @@ const AMOUNT = family({
   harm: 'The customer pays less than the order costs, or in a weaker currency, and still receives everything.',
   mistake: 'amount-not-compared',
 })({
-  'amount-too-low': {
-    about: 'A validly signed IPN for a hundredth of the price.',
-    run: amounts(hundredth),
-  },
-  'amount-cut': {
-    about:
-      'A validly signed IPN for a lower amount that truncates or rounds to the same whole number as the price.',
-    run: rejects(cut),
-  },
-  'amount-near': {
-    about: 'A validly signed IPN for an amount that is between 0.1 and 1 percent lower than the price.',
-    run: rejects((target) => {
-      const price = Number(target.ipn.get('amount'));
-      const near = [0.999, 0.995, 0.991].map((part) => (Math.floor(price * part * 100) / 100).toFixed(2));
-      const lower = [...new Set(near)].filter((amount) => Number(amount) > 0 && Number(amount) < price);
-      return lower.map((amount) => withAmount(target, () => amount));
-    }),
-  },
+  ...otherAmounts,
   'amount-less-charge': {
     about:
       'A validly signed IPN for less than the price, with the difference as its charge (the charge is not signed).',
@@ -333,23 +358,14 @@ const AMOUNT = family({
     }),
     harm: 'A customer who pays a part of the price gets the whole order: copies of one IPN count as further payments.',
   },
-  'amount-too-high': {
-    about: 'A validly signed IPN for more than the price.',
-    run: notTheTotal((price) => `9${price}`),
-  },
-  'amount-zero': { about: 'A validly signed IPN for zero.', run: amounts(() => '0.00') },
-  'amount-negative': {
-    about: 'A validly signed IPN for a negative amount.',
-    run: amounts((price) => `-${price}`),
-  },
-  'amount-exponent': {
-    about: 'A validly signed IPN for 1e2, which some languages read as 100.',
-    // For an order of 100, a shop that parses 1e2 loses nothing.
-    run: notTheTotal((price) => (Number(price) === 100 ? '1e3' : '1e2')),
-  },
-  'amount-exponent-low': {
-    about: 'A validly signed IPN for 1e-2, which some languages read as 0.01.',
-    run: amounts((price) => (Number(price) === 0.01 ? '1e-3' : '1e-2')),
+  'amount-with-total': {
+    about:
+      'A validly signed IPN for a hundredth of the price, with that as total, price and the like: a shop may copy every field onto its order.',
+    run: rejects((target) => {
+      const low = withAmount(target, hundredth);
+      const totals = TOTAL_NAMES.map((name) => [name, low.get('amount')] as const);
+      return [low.and(...totals), { ...target.post(low), url: withQuery(target.post(low).url, ...totals) }];
+    }),
   },
   'currency-other': {
     about: 'A validly signed IPN in a different currency (the currency is not signed).',

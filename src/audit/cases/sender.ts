@@ -9,7 +9,7 @@ import {
   type Target,
 } from '../case.ts';
 import { FORM, type ProbeRequest } from '../client.ts';
-import { type Ipn, type Pair, WRONG_SIGNATURE, withQuery } from '../ipn.ts';
+import { type Fields, type Ipn, type Pair, WRONG_SIGNATURE, withQuery } from '../ipn.ts';
 import type { MistakeName } from '../mistakes.ts';
 
 /*
@@ -81,8 +81,6 @@ const SIGNATURES: Readonly<Record<string, WrongSignature>> = {
   },
 };
 
-type Fields = Record<string, unknown>;
-
 /** A way to send the fields of an IPN. */
 interface Transport {
   about: string;
@@ -100,10 +98,6 @@ function* pairsOf(value: unknown, name = ''): Iterable<[string, string]> {
 }
 
 const formOf = (fields: Fields) => new URLSearchParams([...pairsOf(fields)]).toString();
-
-function addressWith(url: string, query: string): string {
-  return url + (url.includes('?') ? '&' : '?') + query;
-}
 
 const BOUNDARY = 'gateway-sim-audit';
 
@@ -145,19 +139,19 @@ const TRANSPORTS: Readonly<Record<string, Transport>> = {
     about: 'in the query of a POST',
     send: (fields, { post, ipn }) => {
       const { url } = post(ipn);
-      return { url: addressWith(url, formOf(fields)), method: 'POST', contentType: FORM, body: '' };
+      return { url: withQuery(url, ...pairsOf(fields)), method: 'POST', contentType: FORM, body: '' };
     },
   },
   both: {
     about: 'in the query and in the body',
     send: (fields, { post, ipn }) => {
       const { url } = post(ipn);
-      return { url: addressWith(url, formOf(fields)), body: formOf(fields) };
+      return { url: withQuery(url, ...pairsOf(fields)), body: formOf(fields) };
     },
   },
   get: {
     about: 'as a GET request',
-    send: (fields, { post, ipn }) => ({ url: addressWith(post(ipn).url, formOf(fields)) }),
+    send: (fields, { post, ipn }) => ({ url: withQuery(post(ipn).url, ...pairsOf(fields)) }),
   },
   put: {
     about: 'as a PUT request',
@@ -216,6 +210,9 @@ const TEST_FLAGS: readonly Pair[] = [
   ['debug', '1'],
 ];
 
+/** Without a signature, and with a wrong one: a shop may only skip the check of one of them. */
+const unauthentic = (ipn: Ipn) => [ipn.unset('signature'), ipn.badlySigned()];
+
 const LOCAL_ADDRESSES = ['127.0.0.1', '::1', '10.0.0.1', '172.16.0.1', '192.168.0.1'];
 
 const inQuery = (request: ProbeRequest, pair: Pair): ProbeRequest => ({
@@ -225,22 +222,110 @@ const inQuery = (request: ProbeRequest, pair: Pair): ProbeRequest => ({
 
 const asList = (name: string) => `${name}[]`;
 
-/** The attacker's own genuine IPN, to which the victim's identifier is added. */
-const secondIdentifier = (
-  name: string,
-  where: string,
-  add: (own: Ipn, victim: Pair, target: Target) => Ipn | ProbeRequest,
-  mistake: MistakeName = 'order-not-by-identifier',
-): Cases => ({
-  [`identifier-doubled-${name}`]: {
-    about: `The attacker's own genuine IPN with the order's identifier ${where}: a shop may verify one and look up the other.`,
-    run: forged(async (target) => {
-      const { shop, payment } = target;
-      return add(await shop.attackerIpn(payment), ['identifier', payment.identifier], target);
-    }),
-    mistake,
-  },
+/** JSON text of an IPN, with the post of the order that is attacked. */
+const asJson = (text: string, { post, ipn }: Target): ProbeRequest => ({
+  ...post(ipn),
+  contentType: JSON_TYPE,
+  body: text,
 });
+
+/** A second identifier in the attacker's own genuine IPN: that of the order. */
+interface SecondIdentifier {
+  where: string;
+  form: (own: Ipn, victim: Pair, target: Target) => Ipn | ProbeRequest;
+  /** The same in JSON text, if JSON can say it. */
+  json?: (own: Fields, victim: Pair) => string;
+  mistake?: MistakeName;
+}
+
+const member = ([name, value]: Pair) => `${JSON.stringify(name)}:${JSON.stringify(value)}`;
+
+const SECOND_IDENTIFIERS: Readonly<Record<string, SecondIdentifier>> = {
+  last: {
+    where: 'after its own',
+    form: (own, victim) => own.and(victim),
+    json: (own, victim) => `${JSON.stringify(own).slice(0, -1)},${member(victim)}}`,
+  },
+  first: {
+    where: 'before its own',
+    form: (own, victim) => own.after(victim),
+    json: (own, victim) => `{${member(victim)},${JSON.stringify(own).slice(1)}`,
+  },
+  array: {
+    where: 'in a list with its own',
+    form: (own, [name, id]) => own.and([asList(name), id]),
+    json: (own, [name, id]) => JSON.stringify({ ...own, [name]: [own[name], id] }),
+  },
+  nested: {
+    where: 'in its data',
+    form: (own, [name, id]) => own.and([`data[${name}]`, id]),
+    json: (own, [name, id]) => JSON.stringify({ ...own, data: { ...(own['data'] as Fields), [name]: id } }),
+  },
+  query: { where: 'in the query string', form: (own, victim, { post }) => inQuery(post(own), victim) },
+  body: {
+    where: 'in the body and its own in the query string',
+    form: (own, [name, id], { post }) =>
+      inQuery(post(own.set('identifier', id)), [name, own.get('identifier')]),
+    mistake: 'signature-not-checked',
+  },
+};
+
+const secondIdentifiers: Cases = Object.fromEntries(
+  Object.entries(SECOND_IDENTIFIERS).map(
+    ([name, { where, form, json, mistake = 'order-not-by-identifier' }]) => [
+      `identifier-doubled-${name}`,
+      {
+        about: `The attacker's own genuine IPN with the order's identifier ${where}: a shop may verify one and look up the other.`,
+        run: forged(async (target) => {
+          const { shop, payment } = target;
+          const own = await shop.attackerIpn(payment);
+          const victim = [own.nameOf('identifier'), payment.identifier] as const;
+          const texts = json ? [json(own.fields, victim)] : [];
+          return [form(own, victim, target), ...texts.map((text) => asJson(text, target))];
+        }),
+        mistake,
+      },
+    ],
+  ),
+);
+
+/** What a list or an object with an identifier becomes as text, in PHP, JavaScript and Python. */
+const asText = (id: string) => ['Array', '[object Object]', `['${id}']`, `["${id}"]`, `[${id}]`];
+/** The longest identifier (documented). */
+const LONGEST_IDENTIFIER = 20;
+
+/** The attacker's own genuine IPN for an identifier that a list or an object becomes as text, and then the list or object. */
+const identifierAsText: Forge = async (target) => {
+  const { shop, payment } = target;
+  const id = payment.identifier;
+  const requests: (Ipn | ProbeRequest)[] = [];
+  for (const text of asText(id).filter(({ length }) => length <= LONGEST_IDENTIFIER)) {
+    const own = await shop.attackerIpn(payment, text);
+    const name = own.nameOf('identifier');
+    const isObject = text.includes('Object');
+    const shape = isObject ? { $eq: id } : [id];
+    const named = isObject ? `${name}[$eq]` : asList(name);
+    requests.push(own.set('identifier', id).renamed('identifier', () => named));
+    requests.push(asJson(JSON.stringify({ ...own.fields, [name]: shape }), target));
+  }
+  return requests;
+};
+
+/** Names under which a shop may keep its key. */
+const KEY_NAMES = ['secret', 'secret_key', 'secretKey', 'SECRET_KEY', 'key', 'api_key', 'signing_key'];
+
+/** An IPN that brings the key it is signed with: a shop that copies every field into its variables uses that. */
+const withItsKey: Forge = (target) => {
+  const { ipn, post } = target;
+  const keys = KEY_NAMES.map((name): Pair => [name, OTHER_KEY]);
+  const forged = ipn.signedWith(OTHER_KEY);
+  const inBody = forged.and(...keys);
+  return [
+    inBody,
+    asJson(JSON.stringify(inBody.fields), target),
+    { ...post(forged), url: withQuery(post(forged).url, ...keys) },
+  ];
+};
 
 const ofSender = (common: Pick<AuditCase, 'class' | 'mistake'>) =>
   family({ group: 'sender', harm: PAYS_ORDERS, ...common });
@@ -287,9 +372,12 @@ export const SENDER: readonly AuditCase[] = [
       ),
     },
     'signature-garbage-test-flag': {
-      about: 'An incorrectly signed IPN with a test flag, such as test=1, sandbox=1 or mode=sandbox.',
+      about:
+        'An unsigned or incorrectly signed IPN with a test flag, such as test=1, sandbox=1 or mode=sandbox.',
       run: forged(({ ipn, post }) =>
-        TEST_FLAGS.flatMap((flag) => [ipn.badlySigned().and(flag), inQuery(post(ipn.badlySigned()), flag)]),
+        unauthentic(ipn).flatMap((one) =>
+          TEST_FLAGS.flatMap((flag) => [one.and(flag), inQuery(post(one), flag)]),
+        ),
       ),
     },
   }),
@@ -308,6 +396,10 @@ export const SENDER: readonly AuditCase[] = [
       about: 'An IPN signed with what a missing key becomes as text, such as null or false.',
       run: forged(({ ipn }) => ['null', 'undefined', 'None', 'false', '0'].map((key) => ipn.signedWith(key))),
     },
+    'secret-in-request': {
+      about: 'An IPN that brings the key it is signed with, under names such as secret_key.',
+      run: forged(withItsKey),
+    },
     'secret-of-documentation': {
       about: 'An IPN signed with keys from documentation and examples.',
       run: forged(({ ipn, shop }) =>
@@ -321,27 +413,32 @@ export const SENDER: readonly AuditCase[] = [
   }),
   ...ofSender({ class: 'I', mistake: 'headers-trusted' })({
     'origin-spoofed': {
-      about: 'An incorrectly signed IPN with headers that name the gateway as the sender.',
-      run: forged(({ ipn, post, shop: { gateway } }) => ({
-        ...post(ipn.badlySigned()),
-        headers: [
-          ['X-Forwarded-For', '127.0.0.1'],
-          ['X-Real-IP', '127.0.0.1'],
-          ['X-Forwarded-Host', new URL(gateway.url).host],
-          ['Origin', gateway.url],
-          ['Referer', `${gateway.url}/`],
-        ],
-      })),
+      about: 'An unsigned or incorrectly signed IPN with headers that name the gateway as the sender.',
+      run: forged(({ ipn, post, shop: { gateway } }) =>
+        unauthentic(ipn).map((one) => ({
+          ...post(one),
+          headers: [
+            ['X-Forwarded-For', '127.0.0.1'],
+            ['X-Real-IP', '127.0.0.1'],
+            ['X-Forwarded-Host', new URL(gateway.url).host],
+            ['Origin', gateway.url],
+            ['Referer', `${gateway.url}/`],
+          ],
+        })),
+      ),
     },
     'address-spoofed': {
-      about: 'An incorrectly signed IPN with a loopback or private address in the headers of proxies.',
+      about:
+        'An unsigned or incorrectly signed IPN with a loopback or private address in the headers of proxies.',
       run: forged(({ ipn, post }) =>
-        LOCAL_ADDRESSES.map((address) => ({
-          ...post(ipn.badlySigned()),
-          headers: ['X-Forwarded-For', 'X-Real-IP', 'X-Client-IP', 'CF-Connecting-IP'].map(
-            (name) => [name, address] as const,
-          ),
-        })),
+        unauthentic(ipn).flatMap((one) =>
+          LOCAL_ADDRESSES.map((address) => ({
+            ...post(one),
+            headers: ['X-Forwarded-For', 'X-Real-IP', 'X-Client-IP', 'CF-Connecting-IP'].map(
+              (name) => [name, address] as const,
+            ),
+          })),
+        ),
       ),
     },
   }),
@@ -361,6 +458,11 @@ export const SENDER: readonly AuditCase[] = [
       about: 'An IPN whose identifier is a list with one entry.',
       run: forged(({ ipn }) => ipn.badlySigned().renamed('identifier', asList)),
     },
+    'identifier-as-text': {
+      about:
+        "The attacker's own genuine IPN for the identifier that a list or an object becomes as text, such as Array, with the order's identifier in that list or object.",
+      run: forged(identifierAsText),
+    },
     'signature-magic-hash': {
       about: 'An IPN with the signature 0e123, which a loose comparison reads as zero.',
       run: forged(({ ipn }) => ipn.set('signature', '0e123')),
@@ -376,18 +478,6 @@ export const SENDER: readonly AuditCase[] = [
           .and([ipn.nameOf('amount'), `9${amount}`], [ipn.nameOf('signature'), signature]);
       }),
     },
-    ...secondIdentifier('last', 'after its own', (own, victim) => own.and(victim)),
-    ...secondIdentifier('first', 'before its own', (own, victim) => own.after(victim)),
-    ...secondIdentifier('array', 'as identifier[]', (own, [, id]) => own.and(['identifier[]', id])),
-    ...secondIdentifier('nested', 'as data[identifier]', (own, [, id]) => own.and(['data[identifier]', id])),
-    ...secondIdentifier('query', 'in the query string', (own, victim, { post }) =>
-      inQuery(post(own), victim),
-    ),
-    ...secondIdentifier(
-      'body',
-      'in the body and its own in the query string',
-      (own, [name, id], { post }) => inQuery(post(own.set('identifier', id)), [name, own.get('identifier')]),
-      'signature-not-checked',
-    ),
+    ...secondIdentifiers,
   }),
 ];
