@@ -64,8 +64,14 @@ export async function audit(
     await unlessAborted(cancelled, orders.begin());
     await waitForShop(() => shop.isDown(), ipnUrl, options.waitMs, cancelled);
     options.onBegin?.(chosen.length);
+    const reported = new Set<string>();
+    const report = () => {
+      for (const notice of notices) if (!reported.has(notice)) options.onNotice?.(notice);
+      for (const notice of notices) reported.add(notice);
+    };
     const run = async () => {
       await shop.learn();
+      report();
       return runCases(shop, chosen);
     };
     const cases = await unlessAborted(cancelled, run()).catch(async (error: unknown) => {
@@ -81,7 +87,7 @@ export async function audit(
       if (!(error instanceof GatewayError)) throw error;
       notices.add(`the audit could not cancel its pending orders: ${error.message}`);
     });
-    for (const notice of notices) options.onNotice?.(notice);
+    report();
     const mask = secretMask(gateway);
     const check = Object.fromEntries(
       Object.entries(shop.check).map(([name, text]) => [name, text && mask(text)]),

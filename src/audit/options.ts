@@ -161,11 +161,12 @@ export const asPath = (text: string) => (/^[\w$-]+(?:\.[\w$-]+)*(?:=|$)/.test(te
 
 /** Names of tables and columns as places of the rows of an order. */
 function withPlaces(options: CompleteOptions): CompleteOptions {
-  const { db, dbCmd, paidWhen, log } = options;
+  const { db, dbCmd, paidWhen, orderAmount, log } = options;
   if ((db ?? dbCmd) === undefined) return options;
   return {
     ...options,
     ...(paidWhen !== undefined && { paidWhen: asPath(paidWhen) }),
+    ...(orderAmount !== undefined && { orderAmount: asPath(orderAmount) }),
     ...(log && { log: log.map((one) => asPath(one.replace(/\.\*$/, ''))) }),
   };
 }

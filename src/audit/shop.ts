@@ -122,6 +122,7 @@ export class Shop {
 
   /** Learns from the database what an order and a payment are. @throws GatewayError `usage` if it shows neither */
   async #learn(witness: Witness): Promise<void> {
+    this.options.onNotice?.('learning from your database: six orders are placed, and two of them paid');
     const found = await witness.learn(this).catch((error: unknown) => {
       // Nothing is proven if the set-up does not work.
       if (error instanceof GatewayError && error.code === 'check_failed') throw usage(error.message);

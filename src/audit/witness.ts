@@ -32,16 +32,18 @@ const SHORT_QUIET_MS = 600;
 const LONGEST_MS = 10_000;
 /** A shorter value occurs by chance. */
 const SHORTEST_TIE = 4;
-/** What a log of a rejected IPN holds: its signature or its status. */
-const SENT = new RegExp(`${WRONG_SIGNATURE}|\\bfailed\\b|signature`, 'i');
+/** A shop that writes this status down writes down what was sent. */
+const UNKNOWN_STATUS = 'gateway-sim-unknown';
+/** What a log of a rejected IPN holds: its signature, or a status that no shop has a word for. */
+const SENT = new RegExp(`${WRONG_SIGNATURE}|${UNKNOWN_STATUS}|signature`, 'i');
 /** How far rows may be from the row that names the order. */
 const MAX_STEPS = 3;
 
 /** The rows of a table that belong to an order. */
 type OwnRows = ReadonlyMap<string, ReadonlyMap<string, Row>>;
 
-/** The part of a shop under test from which is learned. */
-interface Teacher {
+/** What learning needs of a shop. */
+interface LearnableShop {
   orders: Pick<Orders, 'take' | 'valuesOf'>;
   ipnOf(payment: Payment): Ipn;
   postOf(payment: Payment): (ipn: Ipn) => ProbeRequest;
@@ -179,7 +181,7 @@ export class Witness {
    *
    * @returns the condition for a paid order; or what is missing, in words
    */
-  async learn(shop: Teacher): Promise<{ paidWhen: string } | { missing: string }> {
+  async learn(shop: LearnableShop): Promise<{ paidWhen: string } | { missing: string }> {
     const placed: Payment[] = [];
     const tied: Set<string>[] = [];
     const created: Set<string>[] = [];
@@ -204,17 +206,20 @@ export class Witness {
     this.#created = rowsCreated.map((place) => place.slice(0, -WHOLE_ROW.length - 1));
     const [one, other, third, fourth] = placed;
     const { rows: start } = await this.#settled(SHORT_QUIET_MS);
-    for (const payment of [third, fourth])
-      if (payment)
-        await shop.send(shop.postOf(payment)(shop.ipnOf(payment).badlySigned().set('status', 'failed')));
+    for (const payment of [third, fourth]) {
+      if (!payment) continue;
+      const ipn = shop.ipnOf(payment).badlySigned();
+      for (const status of ['failed', UNKNOWN_STATUS])
+        await shop.send(shop.postOf(payment)(ipn.set('status', status)));
+    }
     const { rows: middle } = await this.#settled(SHORT_QUIET_MS);
     for (const payment of [one, other]) if (payment) await shop.payWithIpn(payment);
     const paidAt = performance.now();
     const { rows: end, at } = await this.#settled(QUIET_MS);
     this.lagMs = Math.max(at - paidAt, 0);
-    // Rows that came with an IPN may name the order, too.
-    const came = newRows(start, end);
-    const tiesOfAll = placed.map((payment) => tiesIn(came, shop.orders.valuesOf(payment)));
+    const added = newRows(start, end);
+    // Rows that were added with an IPN may name the order, too.
+    const tiesOfAll = placed.map((payment) => tiesIn(added, shop.orders.valuesOf(payment)));
     const isIn = (tie: string, ...orders: number[]) => orders.every((index) => tiesOfAll[index]?.has(tie));
     const later = tiesOfAll.flatMap((ties) => [...ties]).filter((tie) => isIn(tie, 0, 1) || isIn(tie, 2, 3));
     this.#ties = new Set([...this.#ties, ...later]);
@@ -266,7 +271,7 @@ export class Witness {
       noise: [...withoutNewRows(noise.map(named)), ...moving],
     };
     const [, paid = ''] = after;
-    const told = payment.filter(
+    const agreed = payment.filter(
       (place) =>
         isPlain(valueAt(paid, place)) &&
         plainText(valueAt(paid, place)) === plainText(valueAt(after[0] ?? '', place)) &&
@@ -276,13 +281,13 @@ export class Witness {
     const isState = (one: string) => /status|state|paid/i.test(one);
     const likeliest = (one: string) =>
       [one.endsWith('.rows'), isTime(one), !isState(one)].map(Number).join('');
-    const [place] = told.toSorted((one, other) => likeliest(one).localeCompare(likeliest(other)));
+    const [place] = agreed.toSorted((one, other) => likeliest(one).localeCompare(likeliest(other)));
     if (place === undefined) return { missing: 'no row of an order changes with its genuine IPN' };
     return { paidWhen: `${place}=${plainText(valueAt(paid, place))}` };
   }
 
   /** How numbers and counts of rows changed that belong to none of the orders. */
-  #untied(from: Rows, to: Rows, placed: readonly Payment[], shop: Teacher): Map<string, number> {
+  #untied(from: Rows, to: Rows, placed: readonly Payment[], shop: LearnableShop): Map<string, number> {
     const own = new Set(
       placed.flatMap((payment) =>
         [...this.#rowsOf(to, shop.orders.valuesOf(payment))].flatMap(([table, rows]) =>
@@ -343,7 +348,7 @@ export class Witness {
       ...rows.map((table) => `adds a row to ${table}`),
       ...(others.length ? [`changes ${others.join(', ')}`] : []),
     ];
-    const recorded = records.length ? ` Record of IPNs: ${records.join(', ')}.` : '';
+    const recorded = records.length ? ` Records of IPNs, which are ignored: ${records.join(', ')}.` : '';
     return `Learned from your database: a payment ${said.join(', ')}.${recorded}`;
   }
 }

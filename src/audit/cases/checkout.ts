@@ -123,6 +123,11 @@ const confirms = (go: typeof opened) =>
       : go(filledAddress(confirmUrl, shop.orders.valuesOf(payment)), payment);
   });
 
+const noCookie = ({ options }: Shop) =>
+  options.orderUrl === undefined
+    ? 'only an order that --order-url places shows its cookies'
+    : 'placing the order set no cookie';
+
 const RETURN = family({
   class: 'F',
   group: 'return',
@@ -139,8 +144,7 @@ const RETURN = family({
       'A GET request to the success_url without a payment, in the session of the customer who placed the order.',
     run: returns(({ shop, payment }) => {
       const cookies = shop.orders.cookiesOf(payment);
-      if (cookies === undefined)
-        return 'placing the order set no cookie: give --order-url, so that the audit sees its cookies';
+      if (cookies === undefined) return noCookie(shop);
       return {
         url: payment.successUrl,
         headers: [BROWSER, ['Cookie', cookies]],
@@ -164,8 +168,7 @@ const RETURN = family({
     about: 'The success_url of a paid order, opened in the session of a customer whose own order is unpaid.',
     run: returns(({ shop, payment }) => {
       const cookies = shop.orders.cookiesOf(payment);
-      if (cookies === undefined)
-        return 'placing the order set no cookie: give --order-url, so that the audit sees its cookies';
+      if (cookies === undefined) return noCookie(shop);
       const [paid] = shop.settled;
       return paid
         ? { url: paid.payment.successUrl, headers: [BROWSER, ['Cookie', cookies]] }
@@ -277,8 +280,7 @@ const INITIATE = family({
     about: 'The amount in the initiate request, which must be the order total.',
     run: inspects(async (shop, payment) => {
       const { orderAmount } = shop.options;
-      if (orderAmount === undefined)
-        return skipped('use --order-amount to locate the order total in the probe output');
+      if (orderAmount === undefined) return skipped('specify --order-amount, such as .total or orders.total');
       const { text: output } = await shop.look(payment);
       const total = valueAt(output, orderAmount);
       if (total === undefined) return skipped(`the probe output has no ${orderAmount}`);
