@@ -179,6 +179,14 @@ describe('a diagnosis', () => {
     expect(diagnosis.cause).toMatch(/^Your code checks the signature correctly/);
   });
 
+  it('says that a receiver fails whatever it gets', async () => {
+    const { diagnosis } = await diagnosed(() => ({ status: 500, body: 'oops' }));
+    expect(diagnosis).toMatchObject({
+      cause: null,
+      summary: expect.stringMatching(/^Your receiver fails with all \d+ variants of the IPN/),
+    });
+  });
+
   it('finds what is rejected after the signature, also if that is answered in another way', async () => {
     const handler = ({ body }: Received): Answer => {
       if (!isRight(body)) return { status: 401 };
