@@ -18,6 +18,7 @@ import { ONCE } from './cases/once.ts';
 import { ORDER } from './cases/order.ts';
 import { BREAKS, ROBUSTNESS } from './cases/robustness.ts';
 import { SENDER } from './cases/sender.ts';
+import { TRANSPORT } from './cases/transport.ts';
 import { AuditClient } from './client.ts';
 import { Withheld } from './command.ts';
 import { type AuditGateway, secretMask, withoutSecrets } from './gateway.ts';
@@ -29,7 +30,15 @@ import { routeOf, Shop, TIMEOUT_MS } from './shop.ts';
 import { ShopProcess } from './shop-process.ts';
 
 /** Every case, in the order of the report. */
-const CASES: readonly AuditCase[] = [CONTROL, ...SENDER, ...ORDER, ...ONCE, ...CHECKOUT, ...ROBUSTNESS];
+const CASES: readonly AuditCase[] = [
+  CONTROL,
+  ...SENDER,
+  ...ORDER,
+  ...TRANSPORT,
+  ...ONCE,
+  ...CHECKOUT,
+  ...ROBUSTNESS,
+];
 
 /** Every case with its description, in the order of the report. */
 export function auditCases(): AuditCaseInfo[] {

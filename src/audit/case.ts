@@ -196,6 +196,11 @@ export const rejected =
 export const PAYS_ORDERS = 'Anyone who knows the ipn_url can mark orders as paid without a payment.';
 /** The harm of an IPN that changes an order without a payment. */
 export const CHANGES_ORDERS = 'Anyone can cancel or reopen the orders of other customers, even paid ones.';
+/** The harm of an amount or currency that is not compared. */
+export const PAYS_FOR_LESS =
+  'The customer pays less than the order costs, or in a weaker currency, and still receives everything.';
+/** The harm of an IPN that pays another order than its own. */
+export const PAYS_OTHER_ORDERS = 'An attacker pays for one cheap order and gets other orders for free.';
 /** The harm of an IPN that pays an order although its status is not success. */
 export const PAYS_BY_ANY_STATUS = 'An IPN for a payment that did not succeed marks the order as paid.';
 
@@ -255,18 +260,26 @@ export type Forge = (target: Target) => Forged | Promise<Forged>;
 /** More requests than this are sent together first, and one by one only if something happened. */
 const FEW_REQUESTS = 3;
 
+/** What else is seen of requests that must be rejected. */
+interface Rejection {
+  /**
+   * Finds a flaw in a response, whether or not the order is paid. `first` is the response to the first request.
+   */
+  findFlaw?: (observation: Observation, first: Observation) => Flaw | undefined;
+  /** Whether a request that does not pay the order must not change it either. */
+  leavesNoTraces?: boolean;
+  /** Whether the requests are validly signed, so that one may change the order. Default: as an IPN is signed. */
+  isSigned?: boolean;
+}
+
 /**
  * A case whose requests must not mark a pending order as paid.
  *
  * @param forge the requests, or the reason to skip the case
- * @param findFlaw finds a flaw in a response, whether or not the order is paid. `first` is the response to the first
- *   request.
- * @param leavesNoTraces whether a request that does not pay the order must not change it either
  */
 export function rejects(
   forge: Forge,
-  findFlaw: (observation: Observation, first: Observation) => Flaw | undefined = () => undefined,
-  leavesNoTraces = false,
+  { findFlaw = () => undefined, leavesNoTraces = false, isSigned = false }: Rejection = {},
 ): Run {
   /** Sends one request after another until one does harm. */
   const oneByOne = async (target: Target, forged: readonly Sent[]): Promise<Finding> => {
@@ -290,8 +303,9 @@ export function rejects(
       if (finding.verdict === 'fail') return finding;
     }
     if (finding.verdict !== 'pass' || !changing) return finding;
-    const isSigned = changing.sent instanceof Ipn && changing.sent.isSignedWith(shop.gateway.secretKey);
-    const judged = await judgeStillPayable(target, isSigned);
+    const { sent } = changing;
+    const isGenuine = isSigned || (sent instanceof Ipn && sent.isSignedWith(shop.gateway.secretKey));
+    const judged = await judgeStillPayable(target, isGenuine);
     return judged.verdict === 'pass' ? finding : { ...changing.shown, ...judged };
   };
   /** Sends all requests before it looks. @returns undefined if one of them may have done harm */

@@ -1,4 +1,5 @@
-import { describe, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { auditCases } from '../../src/audit/audit.ts';
 import type { MistakeName } from '../../src/audit/mistakes.ts';
 import { isReportable } from '../../src/contract/audit.ts';
 import { auditOf } from '../helpers/auditable.ts';
@@ -17,6 +18,11 @@ const IN_WORDS = [
 ];
 
 describe('a handler that lacks one check', () => {
+  it('names a case that exists', () => {
+    const names = auditCases().map(({ name }) => name);
+    expect(MUTANTS.flatMap((one) => one.case ?? []).filter((name) => !names.includes(name))).toEqual([]);
+  });
+
   it.concurrent.for(CHOSEN)(
     'fails, and passes with the code in the report, $class: $name',
     async ({ name, class: kind, case: found, handler }, { expect }) => {

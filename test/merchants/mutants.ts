@@ -83,7 +83,7 @@ const FAILS_OPEN = [
     ...alsoTakes((form) => signature(form) === ''),
   }),
   lenient('the signature null is not checked', 'B', 'signature-null', (form) => signature(form) === 'null'),
-  mutant('a list as signature skips the check', 'B', 'signature-empty-array', {
+  mutant('a list as signature skips the check', 'J', 'signature-list', {
     isWhole: () => true,
     ...alsoTakes((form) => form.has('signature[]')),
   }),
@@ -205,7 +205,7 @@ const RETURNS = [
 
 const INTERFACE = [
   mutant('the token of the order is not checked', 'G', 'sandbox-for-live', { isToken: () => true }),
-  mutant('test=1 needs no token', 'G', 'sandbox-test-flag', {
+  mutant('test=1 needs no token', 'G', 'sandbox-flag', {
     isToken: (order, url) => GOOD.isToken(order, url) || url.searchParams.has('test'),
     find: (shop, form, url) => {
       if (form.has('test')) url.searchParams.set('test', '1');
@@ -265,6 +265,25 @@ const UNSIGNED_ORIGIN = mutant('a local sender needs no signature', 'I', 'origin
     (request.headers['x-forwarded-for'] === '127.0.0.1' && !form.has('signature')) || isGood(form, secret),
 });
 
+/** Handlers that compare less when an IPN is JSON. */
+const JSON_PATH = [
+  mutant('the amount is not compared in JSON', 'D', 'json-amount', {
+    ...readsJson(),
+    isAmount: (order, form) => form.has('json') || GOOD.isAmount(order, form),
+  }),
+  mutant('the status is not checked in JSON', 'H', 'json-status', {
+    ...readsJson(),
+    isSuccess: (form) => form.has('json') || GOOD.isSuccess(form),
+  }),
+  mutant('the order of the address is paid in JSON', 'E', 'json-order', {
+    ...readsJson(),
+    find: (shop, form, url) =>
+      form.has('json')
+        ? [...shop.orders.values()].find(({ token }) => token === url.searchParams.get('token'))
+        : GOOD.find(shop, form, url),
+  }),
+];
+
 const ORIGIN = mutant('the sender is identified by a header', 'I', ANY, {
   isSigned: (form, secret, request) =>
     request.headers['x-forwarded-for'] === '127.0.0.1' || GOOD.isSigned(form, secret, request),
@@ -310,22 +329,22 @@ const JUGGLING = [
       isGood(identifiedBy(form, form.has('identifier[]') ? 'Array' : undefined), secret),
     find: (shop, form) => shop.orders.get(form.get('identifier[]') ?? text(form, 'identifier')),
   }),
-  mutant('true is a valid signature in JSON', 'J', 'signature-json-true', jsonJuggling(true)),
-  mutant('zero is a valid signature in JSON', 'J', 'signature-json-zero', jsonJuggling(0)),
+  mutant('true is a valid signature in JSON', 'J', 'json-signature-true', readsJson(true)),
+  mutant('zero is a valid signature in JSON', 'J', 'json-signature-zero', readsJson(0)),
   lenient('0e123 is accepted', 'J', 'signature-magic-hash', (form) => /^0e\d+$/.test(signature(form))),
   mutant('the first amount and the last signature are read', 'J', 'fields-doubled', {
     isWhole: () => true,
     isSigned: (form, secret) => form.getAll('signature').at(-1) === expected(form, secret),
   }),
-  mutant('data as text is not checked', 'J', 'data-as-text', {
+  mutant('data as text is not checked', 'A', 'data-text-signature-garbage', {
     isWhole: () => true,
     ...alsoTakes((form) => form.has('data')),
     isAmount: (order, form) => form.has('data') || GOOD.isAmount(order, form),
   }),
 ];
 
-/** A handler that also reads JSON, and whose comparison accepts a value that is not text. */
-function jsonJuggling(value: unknown): Check {
+/** A handler that also reads JSON. @param juggled a signature that is not text, and is accepted */
+function readsJson(juggled: unknown = undefined): Check {
   return {
     isWhole: (form, raw) => {
       if (!raw.startsWith('{')) return GOOD.isWhole(form, raw);
@@ -333,13 +352,14 @@ function jsonJuggling(value: unknown): Check {
         signature: unknown;
         identifier: string;
         status: string;
-        data: { amount: string };
+        data: { amount: string; currency: { code: string } };
       };
       form.set('identifier', json.identifier);
+      form.set('json', 'yes');
       form.set('status', json.status);
       form.set('data[amount]', json.data.amount);
-      form.set('data[currency][code]', 'USD');
-      form.set('signature', json.signature === value ? 'juggled' : String(json.signature));
+      form.set('data[currency][code]', json.data.currency.code);
+      form.set('signature', json.signature === juggled ? 'juggled' : String(json.signature));
       return true;
     },
     ...alsoTakes((form) => signature(form) === 'juggled'),
@@ -477,6 +497,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...RETURNS,
   ...INTERFACE,
   ...STATUSES,
+  ...JSON_PATH,
   ORIGIN,
   UNSIGNED_ORIGIN,
   ...JUGGLING,

@@ -7,6 +7,8 @@ import {
   type Finding,
   family,
   NO_ORDERS,
+  PAYS_FOR_LESS,
+  PAYS_OTHER_ORDERS,
   type Run,
   rejected,
   rejects,
@@ -15,7 +17,7 @@ import {
   type Target,
   withOrder,
 } from '../case.ts';
-import { hundredth, type Ipn, withoutTokens, withQuery, withTokensOf } from '../ipn.ts';
+import { hundredth, type Ipn, type Pair, withoutTokens, withQuery, withTokensOf } from '../ipn.ts';
 import { isCountOrLog, numericChanges, type OrderSnapshot } from '../probe.ts';
 import type { Shop } from '../shop.ts';
 
@@ -70,7 +72,7 @@ const swapCase = (text: string) => {
 const IDENTIFIER = family({
   class: 'E',
   group: 'order',
-  harm: 'An attacker pays for one cheap order and gets other orders for free.',
+  harm: PAYS_OTHER_ORDERS,
   mistake: 'order-not-by-identifier',
 })({
   'other-ipn-to-order-url': {
@@ -147,16 +149,21 @@ const withoutItsToken = (finding: Finding): Finding => ({
   because: { mistake: 'token-not-checked', harm: BY_SANDBOX },
 });
 
-/** A sandbox payment with the order's identifier, and optionally a flag that a shop may obey. */
-const sandbox = (flag?: readonly [string, string]) =>
+/** A sandbox payment with the order's identifier, and flags that a shop may obey. */
+const sandbox = (flags: readonly Pair[] = []) =>
   withOrder(async (target) => {
     const { shop, payment } = target;
     const ipn = await shop.attackerIpn(payment, payment.identifier);
     const { url, hasToken } = guessedAddress(target);
     const named = (finding: Finding) => (hasToken ? withoutItsToken(finding) : finding);
     const finding = await attack(target, { url, body: ipn.form }, rejected(target, 'at-risk'));
-    if (!flag || finding.verdict === 'at-risk') return named(finding);
-    return named(await attack(target, { url, body: ipn.and(flag).form }, rejected(target)));
+    if (finding.verdict === 'at-risk') return named(finding);
+    let last = finding;
+    for (const flag of flags) {
+      last = await attack(target, { url, body: ipn.and(flag).form }, rejected(target));
+      if (last.verdict === 'fail') break;
+    }
+    return named(last);
   });
 
 const SANDBOX = family({
@@ -184,17 +191,13 @@ const SANDBOX = family({
       );
     }),
   },
-  'sandbox-test-flag': {
-    about: "The IPN of the attacker's sandbox payment, with test=1 added.",
-    run: sandbox(['test', '1']),
-  },
-  'sandbox-sandbox-flag': {
-    about: "The IPN of the attacker's sandbox payment, with sandbox=1 added.",
-    run: sandbox(['sandbox', '1']),
-  },
-  'sandbox-mode-flag': {
-    about: "The IPN of the attacker's sandbox payment, with mode=sandbox added.",
-    run: sandbox(['mode', 'sandbox']),
+  'sandbox-flag': {
+    about: "The IPN of the attacker's sandbox payment, with flags such as test=1 or mode=sandbox added.",
+    run: sandbox([
+      ['test', '1'],
+      ['sandbox', '1'],
+      ['mode', 'sandbox'],
+    ]),
   },
 });
 
@@ -324,7 +327,7 @@ async function movesOtherwise(
 const AMOUNT = family({
   class: 'D',
   group: 'amount',
-  harm: 'The customer pays less than the order costs, or in a weaker currency, and still receives everything.',
+  harm: PAYS_FOR_LESS,
   mistake: 'amount-not-compared',
 })({
   ...otherAmounts,

@@ -81,7 +81,7 @@ const hostile = (...identifiers: readonly string[]): Run =>
       [UNKNOWN, ...identifiers].map((identifier) =>
         ipn.set('identifier', identifier).signedWith(shop.gateway.secretKey),
       ),
-    flaw,
+    { findFlaw: flaw },
   );
 
 /** One quotation mark breaks a query that the identifier is part of, and two do not. */
@@ -160,7 +160,7 @@ const ROBUST = family({ class: 'robustness', group: 'robustness', harm: BREAKS, 
     about: 'A validly signed IPN with an unknown status.',
     run: rejects(
       ({ ipn }) => ['refunded', 'pending', '', 'SUCCESSFUL'].map((status) => ipn.set('status', status)),
-      breakdown,
+      { findFlaw: breakdown },
     ),
     mistake: 'status-not-checked',
     harm: PAYS_BY_ANY_STATUS,
@@ -168,12 +168,16 @@ const ROBUST = family({ class: 'robustness', group: 'robustness', harm: BREAKS, 
   },
   'fields-missing': {
     about: 'An IPN without its status, identifier or amount.',
-    run: rejects(({ ipn }) => [ipn.unset('status'), ipn.unset('identifier'), ipn.unset('amount')], breakdown),
+    run: rejects(({ ipn }) => [ipn.unset('status'), ipn.unset('identifier'), ipn.unset('amount')], {
+      findFlaw: breakdown,
+    }),
     ...INCOMPLETE,
   },
   'body-empty': {
     about: 'A POST request without a body.',
-    run: rejects(({ payment, shop }) => ({ url: shop.addressOf(payment), body: '' }), breakdown),
+    run: rejects(({ payment, shop }) => ({ url: shop.addressOf(payment), body: '' }), {
+      findFlaw: breakdown,
+    }),
     ...INCOMPLETE,
   },
   'fields-extra': {

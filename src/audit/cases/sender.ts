@@ -8,9 +8,10 @@ import {
   rejects,
   type Target,
 } from '../case.ts';
-import { FORM, type ProbeRequest } from '../client.ts';
+import type { ProbeRequest } from '../client.ts';
 import { type Fields, type Ipn, type Pair, WRONG_SIGNATURE, withQuery } from '../ipn.ts';
 import type { MistakeName } from '../mistakes.ts';
+import { asJson, TRANSPORTS } from '../transports.ts';
 
 /*
  * Who sent an IPN. Authentication must hold on every way into a handler, so each transport is tried with each signature
@@ -18,7 +19,7 @@ import type { MistakeName } from '../mistakes.ts';
  */
 
 /** Forgeries must neither pay the order nor change it. */
-const forged = (forge: Forge) => rejects(forge, undefined, true);
+const forged = (forge: Forge) => rejects(forge, { leavesNoTraces: true });
 
 const OTHER_KEY = 'not-the-secret-key';
 
@@ -81,92 +82,6 @@ const SIGNATURES: Readonly<Record<string, WrongSignature>> = {
   },
 };
 
-/** A way to send the fields of an IPN. */
-interface Transport {
-  about: string;
-  send: (fields: Fields, target: Target) => ProbeRequest;
-}
-
-/** Nested fields as PHP's forms name them. */
-function* pairsOf(value: unknown, name = ''): Iterable<[string, string]> {
-  if (Array.isArray(value)) {
-    if (!value.length) yield [`${name}[]`, ''];
-    for (const one of value) yield* pairsOf(one, `${name}[]`);
-  } else if (typeof value === 'object' && value !== null) {
-    for (const [key, inner] of Object.entries(value)) yield* pairsOf(inner, name ? `${name}[${key}]` : key);
-  } else if (value !== undefined) yield [name, String(value)];
-}
-
-const formOf = (fields: Fields) => new URLSearchParams([...pairsOf(fields)]).toString();
-
-const BOUNDARY = 'gateway-sim-audit';
-
-function multipartOf(fields: Fields): string {
-  const parts = [...pairsOf(fields)].map(
-    ([name, value]) => `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`,
-  );
-  return `${parts.join('')}--${BOUNDARY}--\r\n`;
-}
-
-const JSON_TYPE = 'application/json';
-
-const TRANSPORTS: Readonly<Record<string, Transport>> = {
-  form: { about: 'as a form', send: (fields, { post, ipn }) => ({ ...post(ipn), body: formOf(fields) }) },
-  json: {
-    about: 'as JSON',
-    send: (fields, { post, ipn }) => ({
-      ...post(ipn),
-      contentType: JSON_TYPE,
-      body: JSON.stringify(fields),
-    }),
-  },
-  multipart: {
-    about: 'as a multipart form',
-    send: (fields, { post, ipn }) => ({
-      ...post(ipn),
-      contentType: `multipart/form-data; boundary=${BOUNDARY}`,
-      body: multipartOf(fields),
-    }),
-  },
-  'data-text': {
-    about: 'as a form whose data is JSON text',
-    send: ({ data, ...fields }, { post, ipn }) => ({
-      ...post(ipn),
-      body: formOf({ ...fields, data: JSON.stringify(data) }),
-    }),
-  },
-  query: {
-    about: 'in the query of a POST',
-    send: (fields, { post, ipn }) => {
-      const { url } = post(ipn);
-      return { url: withQuery(url, ...pairsOf(fields)), method: 'POST', contentType: FORM, body: '' };
-    },
-  },
-  both: {
-    about: 'in the query and in the body',
-    send: (fields, { post, ipn }) => {
-      const { url } = post(ipn);
-      return { url: withQuery(url, ...pairsOf(fields)), body: formOf(fields) };
-    },
-  },
-  get: {
-    about: 'as a GET request',
-    send: (fields, { post, ipn }) => ({ url: withQuery(post(ipn).url, ...pairsOf(fields)) }),
-  },
-  put: {
-    about: 'as a PUT request',
-    send: (fields, { post, ipn }) => ({ ...post(ipn), method: 'PUT', body: formOf(fields) }),
-  },
-  override: {
-    about: 'as a PUT request by method override',
-    send: (fields, { post, ipn }) => ({
-      ...post(ipn),
-      headers: [['X-HTTP-Method-Override', 'PUT']],
-      body: formOf({ ...fields, _method: 'PUT' }),
-    }),
-  },
-};
-
 /** Each transport with each signature. A form needs no name. */
 const AUTHENTICATION = Object.entries(TRANSPORTS).flatMap(([transport, { about: how, send }]) =>
   Object.entries(SIGNATURES).flatMap(([name, { about, values, class: kind, mistake }]) => {
@@ -221,13 +136,6 @@ const inQuery = (request: ProbeRequest, pair: Pair): ProbeRequest => ({
 });
 
 const asList = (name: string) => `${name}[]`;
-
-/** JSON text of an IPN, with the post of the order that is attacked. */
-const asJson = (text: string, { post, ipn }: Target): ProbeRequest => ({
-  ...post(ipn),
-  contentType: JSON_TYPE,
-  body: text,
-});
 
 /** A second identifier in the attacker's own genuine IPN: that of the order. */
 interface SecondIdentifier {
