@@ -153,18 +153,24 @@ function differing(one: string, other: string): number {
   return one.length - begin - end;
 }
 
-/** Whether the ipn_url of an order has an unguessable part. */
-export function hasToken(payment: Payment, other: Payment): boolean {
-  const others = other.ipnUrl.split(BETWEEN);
-  return payment.ipnUrl.split(BETWEEN).some((part, index) => isToken(part, index, payment, others));
+/** The unguessable parts of an order's address. @param other the same address of another order */
+export function tokensIn(url: string, payment: Payment, other: string): string[] {
+  const others = other.split(BETWEEN);
+  return url.split(BETWEEN).filter((part, index) => isToken(part, index, payment, others));
 }
 
-/** Replaces the unguessable parts of an address with the parts from another order. */
-export function withTokensOf(url: string, payment: Payment, other: string): string {
+/** Replaces the unguessable parts of an address. @param instead default: the parts from the other order */
+export function withTokensOf(
+  url: string,
+  payment: Payment,
+  other: string,
+  instead?: (token: string) => string,
+): string {
   const others = other.split(BETWEEN);
+  const change = (part: string, index: number) => instead?.(part) ?? others[index] ?? '';
   return url
     .split(BETWEEN)
-    .map((part, index) => (isToken(part, index, payment, others) ? (others[index] ?? '') : part))
+    .map((part, index) => (isToken(part, index, payment, others) ? change(part, index) : part))
     .join('');
 }
 

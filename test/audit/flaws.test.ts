@@ -167,6 +167,60 @@ describe.concurrent('an audit finds, twice,', () => {
   });
 });
 
+it('an audit finds an order that is paid by another one of its session', async () => {
+  const paid = new Set<string>();
+  const flaw: Partial<Handler> = {
+    pay: (order, form) => {
+      GOOD.pay(order, form);
+      paid.add(order.session);
+    },
+    onReturn: (order, _, session) => {
+      if (order && order.session === session && paid.has(session)) GOOD.pay(order, new URLSearchParams());
+    },
+  };
+  const { cases } = await auditOf(flaw, ({ url }) => ({
+    order: undefined,
+    orderUrl: `${url}/order`,
+    only: ['return'],
+  }));
+  const bad = cases.filter(({ verdict }) => verdict !== 'pass' && verdict !== 'skipped');
+  expect(bad.map(({ name, seen }) => [name, seen])).toEqual([['return-second-order', '2/2']]);
+});
+
+describe('an audit of a cancel page that closes the order', () => {
+  const closes: Partial<Handler> = {
+    onCancel: (order) => {
+      if (order && !order.paid) order.token = '';
+    },
+  };
+
+  it.each([
+    [
+      'a failure if its address can be guessed',
+      'fail',
+      { identifier: (count: number) => `order-${1000 + count}` },
+    ],
+    ['a note if it cannot', 'note', {}],
+  ] as const)('is %s', async (_, verdict, numbered) => {
+    const { cases } = await auditOf({ ...closes, ...numbered }, { only: ['cancel-before-payment'] });
+    expect(cases.at(-1)).toMatchObject({ name: 'cancel-before-payment', verdict });
+  });
+});
+
+it('an audit finds a token of the ipn_url that the customer sees', async () => {
+  const flaw: Partial<Handler> = {
+    initiate: (fields) => ({
+      ...fields,
+      cancel_url: fields['cancel_url'] + new URL(fields['ipn_url'] ?? '').search.replace('?', '&'),
+    }),
+  };
+  const { cases } = await auditOf(flaw, { only: ['G'] });
+  const bad = cases.filter(({ verdict }) => verdict !== 'pass');
+  expect(bad).toMatchObject([
+    { name: 'sandbox-known-token', verdict: 'at-risk', mistake: 'token-not-checked' },
+  ]);
+});
+
 it('an audit sees a shop that takes its own host from the headers of a proxy', async () => {
   let host: string | undefined;
   const flaw: Partial<Handler> = {

@@ -60,7 +60,7 @@ const NOT_AUTHENTICATED = [
   lenient('a lower-case signature is not checked', 'A', 'signature-lower-case', (form) =>
     /^[0-9a-f]{64}$/.test(signature(form)),
   ),
-  lenient('base64 is not checked', 'A', 'signature-base64', (form) => signature(form).endsWith('=')),
+  lenient('base64 is not checked', 'A', 'signature-garbage', (form) => signature(form).endsWith('=')),
   lenient('the signature of any order is accepted', 'A', 'signature-other-order', isOwnOf),
   lenient(
     'a sandbox IPN is not checked',
@@ -122,6 +122,9 @@ const AMOUNTS = [
   mutant('a missing currency is accepted', 'D', 'currency-missing', {
     isWhole: (form) => form.has('signature'),
     isAmount: (order, form) => amount(form) === order.total && [order.currency, ''].includes(currency(form)),
+  }),
+  mutant('a second amount is compared', 'D', 'amount-doubled', {
+    isAmount: (order, form) => form.get('amount') === order.total || GOOD.isAmount(order, form),
   }),
   mutant('a field of the request replaces the total', 'D', 'amount-with-total', {
     isAmount: (order, form) => GOOD.isAmount({ ...order, total: form.get('total') ?? order.total }, form),
@@ -197,8 +200,8 @@ const paid: Handler['onReturn'] = (order) => {
 const RETURNS = [
   mutant('the return page pays', 'F', ANY, { onReturn: paid }),
   mutant('the return page pays by its parameters', 'F', 'return-get-parameters', {
-    onReturn: (order, url) => {
-      if (url.searchParams.get('status') === 'success') paid(order, url);
+    onReturn: (order, url, session) => {
+      if (url.searchParams.get('status') === 'success') paid(order, url, session);
     },
   }),
 ];
@@ -297,7 +300,7 @@ function identifiedBy(form: URLSearchParams, identifier: string | null | undefin
 }
 
 const JUGGLING = [
-  mutant('a list as signature is valid', 'J', 'signature-array', {
+  mutant('a list as signature is valid', 'J', 'signature-list', {
     isWhole: () => true,
     ...alsoTakes((form) => form.getAll('signature[]')[0] === WRONG_SIGNATURE),
   }),

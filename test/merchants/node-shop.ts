@@ -22,6 +22,8 @@ export interface Order {
   status: string;
   credited: number;
   charge: string;
+  /** The session of its customer; empty without a browser. */
+  session: string;
 }
 
 type Form = URLSearchParams;
@@ -40,7 +42,9 @@ export interface Handler {
   onOther(order: Order, form: Form): void;
   /** Pays the order once. */
   pay(order: Order, form: Form): void | Promise<void>;
-  onReturn(order: Order | undefined, url: URL): void;
+  /** @param session that of the browser; empty without a cookie */
+  onReturn(order: Order | undefined, url: URL, session: string): void;
+  onCancel(order: Order | undefined): void;
   /** Changes the fields of an initiate request. */
   initiate(fields: Record<string, string>, keys: Keys): Record<string, string>;
   headers: Record<string, string>;
@@ -92,6 +96,7 @@ export const GOOD: Handler = {
     order.charge = form.get('data[charge]') ?? '';
   },
   onReturn: () => {},
+  onCancel: () => {},
   initiate: (fields) => fields,
   headers: {},
   identifier: (count) => digits(`order ${count}`, 20),
@@ -107,7 +112,7 @@ export interface Shop extends AsyncDisposable {
   ipnUrl: string;
   orders: Map<string, Order>;
   /** Places an order as a customer would. */
-  place: () => Promise<void>;
+  place: (session?: string) => Promise<void>;
   probe: (identifier: string) => string;
 }
 
@@ -142,7 +147,7 @@ export async function startShop(keys: Keys, changed: Partial<Handler> = {}): Pro
   const handler = { ...GOOD, ...changed };
   const shop: Shop = {
     ...{ url: '', ipnUrl: '', orders: new Map<string, Order>() },
-    place: () => placeOrder(shop, keys, handler),
+    place: (session) => placeOrder(shop, keys, handler, session),
     probe: (identifier) => JSON.stringify(publicOrder(shop.orders.get(identifier))),
     [Symbol.asyncDispose]: () => close(server),
   };
@@ -174,15 +179,23 @@ async function answer(
   const body = await bodyOf(request);
   const raw = body.toString();
   handler.see(request, body);
+  const [, session = ''] = /\bsid=(\w+)/.exec(request.headers.cookie ?? '') ?? [];
   if (url.pathname === '/paid') {
     // As in many shops, posted fields are treated like query parameters.
     for (const [name, value] of new URLSearchParams(raw)) url.searchParams.append(name, value);
-    handler.onReturn(shop.orders.get(url.searchParams.get('order') ?? ''), url);
+    handler.onReturn(shop.orders.get(url.searchParams.get('order') ?? ''), url, session);
     response.end('thank you');
     return;
   }
+  if (url.pathname === '/canceled') {
+    handler.onCancel(shop.orders.get(url.searchParams.get('order') ?? ''));
+    response.end('canceled');
+    return;
+  }
   if (url.pathname === '/order') {
-    await shop.place();
+    const known = session || digits(`session ${shop.orders.size}`, 32);
+    response.setHeader('Set-Cookie', `sid=${known}`);
+    await shop.place(known);
     response.end('ordered');
     return;
   }
@@ -206,11 +219,11 @@ async function answer(
   handler.accept(response, form);
 }
 
-async function placeOrder(shop: Shop, keys: Keys, handler: Handler): Promise<void> {
+async function placeOrder(shop: Shop, keys: Keys, handler: Handler, session = ''): Promise<void> {
   const identifier = handler.identifier(shop.orders.size);
   const order: Order = {
     ...{ identifier, total: '49.90', currency: 'USD', token: digits(`token of ${identifier}`, 32) },
-    ...{ paid: false, status: 'pending', credited: 0, charge: '' },
+    ...{ paid: false, status: 'pending', credited: 0, charge: '', session },
   };
   shop.orders.set(identifier, order);
   const fields = {
@@ -218,7 +231,7 @@ async function placeOrder(shop: Shop, keys: Keys, handler: Handler): Promise<voi
     details: 'Two paperbacks',
     ipn_url: `${shop.ipnUrl}?token=${order.token}`,
     success_url: `${shop.url}/paid?order=${identifier}`,
-    cancel_url: `${shop.url}/canceled`,
+    cancel_url: `${shop.url}/canceled?order=${identifier}`,
     site_logo: `${shop.url}/logo.png`,
     ...{ customer_name: 'Ada', customer_email: 'ada@example.com' },
   };

@@ -7,9 +7,12 @@ import {
   type Finding,
   fail,
   family,
+  judgeStillPayable,
   NO_ORDERS,
+  payByIpn,
   type Run,
   rejected,
+  send,
   skipped,
   type Target,
   unproven,
@@ -17,7 +20,7 @@ import {
 } from '../case.ts';
 import { curlOf, FORM, type ProbeRequest, requestText } from '../client.ts';
 import { filledAddress } from '../command.ts';
-import { hasToken, withQuery } from '../ipn.ts';
+import { tokensIn, withQuery } from '../ipn.ts';
 import { changedPlaces, valueAt } from '../probe.ts';
 import type { Shop } from '../shop.ts';
 
@@ -128,6 +131,12 @@ const noCookie = ({ options }: Shop) =>
     ? 'only an order that --order-url places shows its cookies'
     : 'placing the order set no cookie';
 
+const STRANGERS_CANCEL =
+  'Anyone can guess the cancel_url of an order, and its customer then pays for nothing.';
+const KEEP_CANCELED = {
+  text: 'Let the cancel page change nothing, or let the genuine IPN of a canceled order pay it all the same.',
+};
+
 const RETURN = family({
   class: 'F',
   group: 'return',
@@ -175,6 +184,25 @@ const RETURN = family({
         : 'no order is paid';
     }),
   },
+  'return-second-order': {
+    about:
+      'The success_url of an unpaid order, opened in the session in which the customer has paid another one.',
+    run: withOrder(async (target) => {
+      const { shop, payment } = target;
+      const { orderUrl: url, orderMethod: method = 'POST' } = shop.options;
+      const cookies = shop.orders.cookiesOf(payment);
+      if (cookies === undefined || url === undefined) return skipped(noCookie(shop));
+      const headers = [BROWSER, ['Cookie', cookies]] as const;
+      const [second] = await shop.orders.placedBy(() => shop.send({ url, method, headers }));
+      if (!second) return skipped('a second order in this session initiated no payment');
+      const closed = whyClosed(shop, second.successUrl);
+      if (closed !== undefined) return skipped(closed);
+      const before = await shop.look(second);
+      if (!(await payByIpn(shop, payment))) return unproven('the genuine IPN did not pay the first order');
+      const attacked = { ...target, payment: second, before };
+      return attack(attacked, { url: second.successUrl, headers }, rejected(attacked));
+    }),
+  },
   'return-repeated': {
     about: 'The success_url of a paid order, opened twice.',
     run: afterwards(({ successUrl }) => successUrl),
@@ -184,6 +212,28 @@ const RETURN = family({
     about: 'The cancel_url of a paid order, opened twice.',
     run: afterwards(({ cancelUrl }) => cancelUrl),
     harm: 'A customer who opens the cancel_url of a paid order changes it.',
+  },
+  'cancel-before-payment': {
+    about: 'The cancel_url of a pending order, opened by a stranger: its genuine IPN must still pay it.',
+    run: withOrder(async (target) => {
+      const { shop, payment } = target;
+      const request = { url: payment.cancelUrl, headers: [BROWSER] };
+      const closed = whyClosed(shop, request.url);
+      if (closed !== undefined) return skipped(closed);
+      const { shown } = await send(target, request);
+      const judged = await judgeStillPayable(target);
+      if (judged.verdict === 'pass') return { ...shown, ...judged };
+      const other = shop.orders.made.find(({ id }) => id !== payment.id);
+      const isSecret =
+        other === undefined ||
+        !isGuessable(other.identifier, payment.identifier) ||
+        tokensIn(payment.cancelUrl, payment, other.cancelUrl).length > 0;
+      const why = 'After its cancel_url was opened, the genuine IPN no longer pays this order.';
+      const because = { mistake: 'return-page-pays', harm: STRANGERS_CANCEL } as const;
+      return isSecret
+        ? { ...shown, verdict: 'note', why: `${why} A customer who goes back and pays loses the money.` }
+        : { ...shown, ...fail(`${why} ${STRANGERS_CANCEL}`, { because, fix: KEEP_CANCELED }) };
+    }),
   },
   'return-post': {
     about: 'A POST request to the success_url without a payment.',
@@ -306,7 +356,8 @@ const INITIATE = family({
     run: inspects(({ orders }, payment) => {
       const other = orders.made.find(({ id }) => id !== payment.id);
       if (!other) return skipped('this case compares two orders, but there is only one');
-      const isSafe = !isGuessable(other.identifier, payment.identifier) || hasToken(payment, other);
+      const hasToken = tokensIn(payment.ipnUrl, payment, other.ipnUrl).length > 0;
+      const isSafe = !isGuessable(other.identifier, payment.identifier) || hasToken;
       const shown = `${other.identifier} and ${payment.identifier}, ${payment.ipnUrl}`;
       return found(isSafe ? 'pass' : 'at-risk', shown);
     }),
@@ -316,13 +367,14 @@ const INITIATE = family({
   },
   'identifier-repeated': {
     about: 'The identifiers of all orders, which must differ.',
-    run: inspects(({ orders: { made } }) => {
+    run: async ({ orders: { made } }) => {
       const all = made.map(({ identifier }) => identifier);
       const repeated = all.find((one, index) => all.indexOf(one) !== index);
-      return repeated === undefined
-        ? found('pass', `${all.length} orders had different identifiers`)
-        : { ...found('at-risk', `several orders had the identifier "${repeated}"`), fix: OWN_IDENTIFIER };
-    }),
+      if (repeated === undefined) return found('pass', `${all.length} orders had different identifiers`);
+      // An order that is initiated again keeps its identifier.
+      const verdict = new Set(all).size === 1 ? 'at-risk' : 'fail';
+      return { ...found(verdict, `several orders had the identifier "${repeated}"`), fix: OWN_IDENTIFIER };
+    },
     harm: 'Orders that share an identifier cannot be told apart: the payment of one may pay the other, or none.',
     mistake: 'order-not-by-identifier',
     last: true,
