@@ -242,6 +242,7 @@ export function judgeAccepted(shop: Shop, after: OrderSnapshot): Judgement {
  */
 export async function judgeStillPayable(target: Target, isSigned = false): Promise<Judgement> {
   const { shop, payment, ipn, post } = target;
+  if (!shop.canLook) return withoutProbe();
   await shop.pay(payment);
   await shop.send(post(ipn));
   if ((await shop.lookUntilPaid(payment)).paid) return { verdict: 'pass' };

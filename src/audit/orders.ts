@@ -12,6 +12,8 @@ import type { AuditGateway } from './gateway.ts';
 import type { CompleteOptions } from './options.ts';
 
 const MAX_ORDERS = 150;
+/** Maximum number of orders that replace those that something else has changed: each case may find one. */
+const MAX_SPOILED = 300;
 const MAX_ORDERS_BY_HAND = 3;
 /** Time for the shop to initiate a payment after the order; placing orders by hand takes longer. */
 const INITIATE_LIMIT_MS = 15_000;
@@ -121,7 +123,7 @@ export class Orders {
   /** Counts an unchanged order that something else has changed: a new one may replace it. @returns whether there may be another */
   spoil(): boolean {
     this.#spoiled++;
-    return this.#spoiled < MAX_ORDERS;
+    return this.#spoiled < MAX_SPOILED;
   }
 
   #use({ payment, text }: Untouched): UsedOrder {

@@ -74,7 +74,7 @@ const HOSTILE_IDENTIFIERS = [
   ),
   example(
     'an error page',
-    'identifier-template',
+    'identifier-markup',
     'fail',
     /shows an error from your code: .*Uncaught TypeError/,
     refusing('{{', (response) => response.end(TRACE)),

@@ -15,6 +15,7 @@ const VARIABLE: readonly (readonly [RegExp, string])[] = [
   [/ipn_[a-z0-9]{16}/g, 'DELIVERY'],
   [/sim-[a-z0-9]+-[a-z0-9]+/g, 'ATTACKERS-ID'],
   [/((?:payment_)?trx(?:\]|%5D)?(?:=|":"))[A-Z0-9]{12}/g, '$1TRX'],
+  [/(name="data\[payment_trx\]"\s+)[A-Z0-9]{12}/g, '$1TRX'],
   [/\b((?:ref|reference|txn_id|transaction_id)=)[A-Z0-9]{12}/g, '$1TRX'],
   [/[0-9A-F]{8}0{56}/g, 'BEGINNING-OF-SIGNATURE'],
   [/signature=[0-9A-F]&/g, 'signature=ONE-DIGIT&'],

@@ -14,6 +14,7 @@ const CHOSEN = sample(MUTANTS, (one) => MUTANTS.find(({ class: kind }) => kind =
 const IN_WORDS = [
   'a name with a quote breaks the query',
   'an unknown field is rejected',
+  'ten forgeries lock an order',
   'a fatal error has status 200',
 ];
 

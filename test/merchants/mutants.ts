@@ -44,6 +44,20 @@ const lenient = (
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
+/** A handler that accepts nothing for an order any more after ten wrong signatures. */
+function lockedByForgeries(): Check {
+  const forgeries = new Map<string, number>();
+  return {
+    isSigned: (form, secret) => {
+      const identifier = text(form, 'identifier');
+      const count = forgeries.get(identifier) ?? 0;
+      if (isGood(form, secret)) return count < 10;
+      forgeries.set(identifier, count + 1);
+      return false;
+    },
+  };
+}
+
 const NOT_AUTHENTICATED = [
   mutant('no signature check', 'A', ANY, { isSigned: () => true }),
   mutant('any signature is accepted, but not a missing one', 'A', 'signature-garbage', {
@@ -252,6 +266,7 @@ const STATUSES = [
       if (order.paid) order.charge = 'failed';
     },
   }),
+  mutant('ten forgeries lock an order', 'H', 'genuine-after-forgeries', lockedByForgeries()),
   mutant('an incorrectly signed IPN fails a paid order', 'H', 'success-badly-signed-paid', {
     isSigned: () => true,
     isAmount: (order, form) => {

@@ -16,6 +16,7 @@ import {
   PAYS_BY_ANY_STATUS,
   payByIpn,
   type Run,
+  send,
   skipped,
   type Target,
   withOrder,
@@ -288,6 +289,13 @@ const badlySigned =
   (ipn) =>
     ipn.set('status', status).badlySigned();
 
+const BLOCKS_ORDERS = 'Anyone who knows the ipn_url can keep an order from being paid.';
+const REMEMBER_NOTHING = {
+  text: 'An IPN that you reject must leave nothing behind about the order it names: no lock, no count, and no note that its payment_trx was seen.',
+};
+/** A shop that locks an order after some forgeries does so after fewer. */
+const FORGERIES = 12;
+
 const pendingCases = (status: string): Cases => ({
   [`${status}-unsigned`]: {
     about: `An unsigned IPN with status "${status}" for a pending order.`,
@@ -314,6 +322,19 @@ const STATUS = family({ class: 'H', group: 'status', harm: CHANGES_ORDERS, mista
   'success-badly-signed-paid': {
     about: 'An incorrectly signed IPN with status "success" for a paid order.',
     run: onPaid(badlySigned('success')),
+  },
+  'genuine-after-forgeries': {
+    about: `${FORGERIES} incorrectly signed IPNs with the identifier and payment_trx of an order, and then its genuine IPN, which must pay it.`,
+    run: withOrder(async (target) => {
+      const forged = target.ipn.badlySigned();
+      for (let count = 1; count < FORGERIES; count++) await send(target, forged);
+      const { shown } = await send(target, forged);
+      const judged = await judgeStillPayable(target);
+      if (judged.verdict !== 'fail') return { ...shown, ...judged };
+      const because = { mistake: 'effects-before-checks', harm: BLOCKS_ORDERS } as const;
+      const why = `After ${FORGERIES} forged IPNs, the genuine IPN no longer pays this order. ${BLOCKS_ORDERS}`;
+      return { ...shown, ...fail(why, { because, fix: REMEMBER_NOTHING }) };
+    }),
   },
   'canceled-after-success': {
     about: 'A genuine IPN for a paid order with its status changed to "canceled" (the status is not signed).',

@@ -104,12 +104,14 @@ const INJECTION = family({ class: 'K', group: 'robustness', harm: INJECTED, mist
     run: hostile("' OR '1'='1", "x' OR 1=1 -- ", '" OR ""="'),
   },
   'identifier-markup': {
-    about: 'A validly signed IPN whose identifier contains markup.',
-    run: hostile('<script>alert(1)</script>', '"><img src=x onerror=alert(1)>'),
-  },
-  'identifier-template': {
-    about: 'A validly signed IPN whose identifier contains template code.',
-    run: hostile('{{7*7}}', '#{7*7}', '<%= 7*7 %>'),
+    about: 'A validly signed IPN whose identifier contains markup or template code.',
+    run: hostile(
+      '<script>alert(1)</script>',
+      '"><img src=x onerror=alert(1)>',
+      '{{7*7}}',
+      '#{7*7}',
+      '<%= 7*7 %>',
+    ),
   },
   'identifier-newline': {
     about: 'A validly signed IPN whose identifier contains control characters.',
