@@ -35,7 +35,7 @@ describe.each(Object.entries(PAGES))('%s', (path, text) => {
 
   test('is short enough to read', () => {
     if (isGenerated(text)) return;
-    const most = path === 'README.md' ? 150 : path.includes('/stacks/') ? 80 : 200;
+    const most = path === 'README.md' ? 150 : 200;
     expect(text.split('\n').length - 1).toBeLessThanOrEqual(most);
   });
 
