@@ -1,25 +1,77 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { basename, join, sep } from 'node:path';
+import { basename, join, posix, sep } from 'node:path';
 import { packaged } from './package-info.ts';
 
-interface DocPage {
+export interface DocPage {
   /** Its name without folder and extension; no two pages share one. */
   topic: string;
   /** Its path in the documentation, with slashes. Links in the page are relative to it. */
   file: string;
   title: string;
+  /** What its readers want to do: its heading in `llms.txt`, which lists every page. */
+  group: string;
   text: string;
 }
 
-/** The documentation that the package contains, sorted by file. */
+const CONTENTS = 'reference/llms.txt';
+
+/** The documentation that the package contains, in the order and the groups of `llms.txt`. */
 export async function docPages(): Promise<DocPage[]> {
   const folder = packaged('src/docs');
-  const files = (await readdir(folder, { recursive: true })).filter((file) => file.endsWith('.md')).sort();
+  const groups = groupsIn(await readFile(join(folder, CONTENTS), 'utf8'));
+  const files = (await readdir(folder, { recursive: true }))
+    .filter((file) => file.endsWith('.md'))
+    .map((file) => file.replaceAll(sep, '/'));
+  const order = [...groups.keys()];
   return Promise.all(
-    files.map(async (file) => {
-      const text = await readFile(join(folder, file), 'utf8');
-      const title = /^# (.+)$/m.exec(text)?.[1] ?? '';
-      return { topic: basename(file, '.md'), file: file.replaceAll(sep, '/'), title, text };
-    }),
+    files
+      .sort((one, other) => order.indexOf(one) - order.indexOf(other))
+      .map(async (file) => {
+        const text = await readFile(join(folder, file), 'utf8');
+        const title = /^# (.+)$/m.exec(text)?.[1] ?? '';
+        return { topic: basename(file, '.md'), file, title, group: groups.get(file) ?? '', text };
+      }),
   );
+}
+
+/** The group of each linked page. */
+function groupsIn(contents: string): Map<string, string> {
+  const groups = new Map<string, string>();
+  let group = '';
+  for (const [, heading, link = ''] of contents.matchAll(/^## (.+)$|\]\(([^)]+\.md)\)/gm)) {
+    if (heading === undefined) groups.set(posix.join(posix.dirname(CONTENTS), link), group);
+    else group = heading;
+  }
+  return groups;
+}
+
+/** A part of a page that a search found. */
+export interface DocSection {
+  topic: string;
+  file: string;
+  heading: string;
+}
+
+const MAX_FOUND = 20;
+
+/** The sections that contain every word: those with a word in the heading first, those of the reference last. */
+export function searchDocs(pages: readonly DocPage[], text: string): DocSection[] {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  const holds = (part: string) => words.every((word) => part.toLowerCase().includes(word));
+  const sections = pages.flatMap(({ topic, file, text: whole }) =>
+    whole
+      // A comment in a program is no heading.
+      .replace(/^```[\s\S]*?^```$/gm, (code) => code.replace(/^#/gm, ' #'))
+      .split(/^(?=#{1,4} )/m)
+      .filter((section) => section.startsWith('#') && holds(section))
+      .map((section) => {
+        const [heading = ''] = section.replace(/^#+ /, '').split('\n');
+        const rank = Number(file.startsWith('reference/')) * 2 + Number(!holds(heading));
+        return { topic, file, heading, rank };
+      }),
+  );
+  return sections
+    .sort((one, other) => one.rank - other.rank)
+    .slice(0, MAX_FOUND)
+    .map(({ topic, file, heading }) => ({ topic, file, heading }));
 }

@@ -10,6 +10,7 @@ export const PAGES: Readonly<Record<string, string>> = Object.fromEntries(
   [
     'README.md',
     'CHANGELOG.md',
+    '.github/CONTRIBUTING.md',
     ...readdirSync(join(ROOT, DOCS), { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.md'))
       .map((file) => `${DOCS}/${file}`)

@@ -288,7 +288,7 @@ test('reference/files.md names every file', async () => {
   expect(running.filter((name) => !named.includes(name))).toEqual([]);
 });
 
-test('the commands in releasing.md name this package', async () => {
+test('the commands for a released package name it', async () => {
   const { name } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
-  for (const line of fence('releasing.md: Releasing', 'sh').trim().split('\n')) expect(line).toContain(name);
+  for (const line of fence('.github/CONTRIBUTING.md: Releasing', 'sh').trim().split('\n')) expect(line).toContain(name);
 });

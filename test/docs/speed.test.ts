@@ -6,12 +6,12 @@ const { TARGETS }: { TARGETS: Record<string, object> } = await import(
   new URL('../bench/targets.mjs', import.meta.url).href
 );
 
-test('speed.md has a row for every target, in the order of the bench', () => {
+test('CONTRIBUTING.md has a row for every target, in the order of the bench', () => {
   const names = Object.values(TARGETS).flatMap((section) => Object.keys(section));
-  const rows = [...page('speed.md').matchAll(/^\| ([^|]+) \|/gm)].map(([, what = '']) => what);
+  const rows = [...page('.github/CONTRIBUTING.md').matchAll(/^\| ([^|]+) \|/gm)].map(([, what = '']) => what);
   expect(rows.filter((what) => names.includes(what))).toEqual(names);
 });
 
-test('speed.md names the limiting factor of every section', () => {
-  for (const section of Object.keys(TARGETS)) expect(page('speed.md')).toContain(`\n- \`${section}\``);
+test('CONTRIBUTING.md names the limiting factor of every section', () => {
+  for (const section of Object.keys(TARGETS)) expect(page('.github/CONTRIBUTING.md')).toContain(`\n- \`${section}\``);
 });

@@ -36,6 +36,38 @@ it('the dashboard shows every page of the documentation, with links to existing 
   }
 });
 
+it('the list of pages is in groups by what readers want to do', async () => {
+  const html = await read(await startSim(), DOCS);
+  const groups = [...html.matchAll(/<h2 id="[^"]*">([^<]*)<\/h2>/g)].map(([, group]) => group);
+  expect(groups.length).toBeGreaterThan(5);
+  expect([groups[0], groups.at(-1)]).toEqual([expect.stringMatching(/^Start here/), 'Reference']);
+});
+
+it('long pages begin with their contents', async () => {
+  const sim = await startSim();
+  const contentsOf = async (file: string) =>
+    linksIn(/<nav aria-label="Contents">.*?<\/nav>/s.exec(await read(sim, `${DOCS}/${file}`))?.[0] ?? '');
+  const audit = await contentsOf('audit.md');
+  expect(audit).toContain('#in-ci');
+  expect(audit.length).toBeGreaterThan(5);
+  expect(await contentsOf('cards.md')).toEqual([]);
+});
+
+it.each(['express', 'flask', 'signature', '401'])('a search finds %s', async (word) => {
+  const sim = await startSim();
+  const found = docsIn(await read(sim, `${DOCS}?q=${word}`));
+  expect(found.length).toBeGreaterThan(1);
+  const [path = ''] = found;
+  const [file, hash] = path.split('#');
+  const html = await read(sim, file ?? '');
+  expect(html).toContain(`id="${hash}"`);
+  expect(html.toLowerCase()).toContain(word);
+});
+
+it('a search without a result says so', async () => {
+  expect(await read(await startSim(), `${DOCS}?q=xyzzy`)).toContain('No page has all of these words.');
+});
+
 it('pages and verdicts of the dashboard link to the documentation that explains them', async () => {
   const sim = await startSim();
   const { delivery: ipn } = await paid(sim);

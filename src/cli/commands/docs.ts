@@ -1,22 +1,29 @@
 import { basename } from 'node:path';
 import { command, didYouMean, GatewayError, hint } from '../../contract/error.ts';
-import { docPages } from '../../system/docs.ts';
+import { docPages, searchDocs } from '../../system/docs.ts';
 import { defineCommand } from '../command.ts';
 import { table } from '../output.ts';
 
 export const docs = defineCommand({
   args: ['[topic]'],
   summary: 'list the documentation topics, print one page, or search all pages for a word',
-  json: '`data` (a list of `topic`, `title`); with a topic `topic`, `title`, `text`; with another word `data` (a list of `topic`, `heading`)',
-  examples: ['docs', 'docs ci', 'docs express'],
+  json: '`data` (a list of `topic`, `title`, `group`); with a topic `topic`, `title`, `text`; with another word `data` (a list of `topic`, `heading`)',
+  examples: ['docs', 'docs express', 'docs 401'],
   run: async ({ args: [requested] }) => {
     const pages = await docPages();
     if (requested === undefined) {
-      const topics = pages.map(({ topic, title }) => ({ topic, title }));
+      const topics = pages.map(({ topic, title, group }) => ({ topic, title, group }));
+      const width = Math.max(...topics.map(({ topic }) => topic.length));
+      const groups = [...new Set(topics.map(({ group }) => group))].map((group) => [
+        group,
+        ...topics
+          .filter((one) => one.group === group)
+          .map(({ topic, title }) => `  ${topic.padEnd(width)}  ${title}`),
+      ]);
       return {
         json: { data: topics },
-        text: table({ Topic: ({ topic }) => topic, Page: ({ title }) => title }, topics),
-        notices: [hint`Print a page with: ${command('docs', '<topic>')}`],
+        text: groups.map((lines) => lines.join('\n')).join('\n\n'),
+        notices: [hint`Print a page, or search all, with: ${command('docs', '<topic or word>')}`],
       };
     }
     const page = pages.find(({ topic }) => topic === basename(requested, '.md').toLowerCase());
@@ -24,7 +31,7 @@ export const docs = defineCommand({
       const { topic, title, text } = page;
       return { json: { topic, title, text }, text: text.trimEnd() };
     }
-    const found = search(pages, requested);
+    const found = searchDocs(pages, requested).map(({ topic, heading }) => ({ topic, heading }));
     if (found.length) {
       return {
         json: { data: found },
@@ -38,25 +45,3 @@ export const docs = defineCommand({
     });
   },
 });
-
-const MAX_FOUND = 20;
-
-/** The headings over which, or below which, a word stands: headings with the word first, reference pages last. */
-function search(pages: Awaited<ReturnType<typeof docPages>>, word: string) {
-  const wanted = word.toLowerCase();
-  const sections = pages.flatMap(({ topic, file, text }) =>
-    text
-      .split(/^(?=#{1,4} )/m)
-      .filter((section) => section.toLowerCase().includes(wanted))
-      .map((section) => {
-        const [heading = ''] = section.replace(/^#+ /, '').split('\n');
-        const rank =
-          Number(file.startsWith('reference/')) * 2 + Number(!heading.toLowerCase().includes(wanted));
-        return { topic, heading, rank };
-      }),
-  );
-  return sections
-    .sort((one, other) => one.rank - other.rank)
-    .slice(0, MAX_FOUND)
-    .map(({ topic, heading }) => ({ topic, heading }));
-}
