@@ -59,8 +59,7 @@ export function bannerText(
   const hosts = options.hostAlias.join(', ');
   // Commands read the token from the data folder. An emulator in memory has none.
   const token = dataDir === null && controlToken ? ['--control-token', controlToken] : [];
-  const order = ['--amount', '100', '--currency', 'USD', '--ipn-url', 'http://localhost:3000/ipn'];
-  const example = command('payments create', ...order, ...token);
+  const example = command('payments create', '--amount', '100', ...token);
   const liveEmail = wallets.all.values().next().value?.email ?? 'none';
   const facts = pairs({
     ['Base URL'.padEnd(12)]: options.publicUrl ? `${url}  (public: ${options.publicUrl})` : url,

@@ -2,7 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { accessSync, constants, existsSync } from 'node:fs';
 import { constants as system } from 'node:os';
 import { delimiter, join } from 'node:path';
-import type { Io, Output } from './output.ts';
+import type { Io } from './io.ts';
+import type { Output } from './output.ts';
 import { endByHangup, onNpmExit } from './signals.ts';
 
 /** Signals that a terminal sends to every foreground process, on Ctrl-C and Ctrl-\: the command already has them. */

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { rootCertificates } from 'node:tls';
 import { packaged } from '../system/package-info.ts';
 import { makeTemporaryFolder, removeTemporaryFolder } from '../tls/temporary-folder.ts';
+import type { Io } from './io.ts';
 import { noProxyVariables } from './no-proxy.ts';
-import type { Io } from './output.ts';
 import type { RunningServer } from './start-emulator.ts';
 
 /** The variables that name a file of trusted certificates, which replaces the default ones. */

@@ -2,7 +2,8 @@ import { InvalidArgumentError } from 'commander';
 import type { Hint } from '../contract/error.ts';
 import { parseDuration } from '../contract/time.ts';
 import type { Server, ServerChoice } from './connect.ts';
-import type { CommandResult, Io, Output } from './output.ts';
+import type { Io } from './io.ts';
+import type { CommandResult, Output } from './output.ts';
 
 /*
  * Each command is declared once, as data. The declaration defines its command line, the types of its options, the names
@@ -79,8 +80,6 @@ export interface Command<
   /** Help text before the examples. */
   about?: string;
   usage?: string;
-  /** Whether the command changes the emulator, and therefore never falls back to the default address. */
-  neverGuess?: true;
   /** Shown after a usage error. */
   fix?: Hint;
   /** Whether an argument may start with a dash. The server explains the error. */

@@ -15,7 +15,7 @@ import {
 import { type OptionName, type OptionSpec, type ResolvedOptions, START_OPTIONS } from '../options/table.ts';
 import { readText, reason } from '../store/files.ts';
 import { DEFAULT_DATA_DIR } from '../store/server-file.ts';
-import type { Io } from './output.ts';
+import type { Io } from './io.ts';
 
 export const CONFIGURATION_FILE = 'gateway-sim.config.json';
 

@@ -16,7 +16,8 @@ import { isDataFolder } from '../store/folder.ts';
 import { DEFAULT_DATA_DIR, findServer, isOnThisMachine, readServerInfo } from '../store/server-file.ts';
 import type { Snapshot } from '../store/snapshot.ts';
 import { findConfiguration, readConfiguration, startConfiguration } from './configuration.ts';
-import type { Io } from './output.ts';
+import { DEFAULT_URL } from './connection-flags.ts';
+import type { Io } from './io.ts';
 
 /** How the command line or the environment selects the server. */
 export interface ServerChoice
@@ -34,9 +35,6 @@ export interface Server extends ControlServer {
 
 /** Time limit for an emulator to identify itself. */
 const IDENTIFY_MS = 5_000;
-
-/** The default address of a server. */
-export const DEFAULT_URL = 'http://127.0.0.1:4477';
 
 /**
  * Finds the server by the first of: its URL; server.json in the data folder (of this folder or a parent); the address
@@ -59,7 +57,7 @@ export async function connect(
     const where = dataDir ?? `${DEFAULT_DATA_DIR} in this or a parent folder`;
     const unset = dataDir === undefined ? ', and neither --url nor GATEWAY_SIM_URL is set' : '';
     throw new GatewayError('no_server', `no gateway-sim is running for ${where}${unset}`, {
-      hint: hint`Start one with: ${command('start')}. Or specify its address with ${option('url')}.`,
+      hint: hint`Start one with: ${command('start')}`,
     });
   }
   const known = info?.url === url ? info : undefined;

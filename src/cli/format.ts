@@ -9,10 +9,10 @@ import { LISTENED } from '../contract/pasted-ipn.ts';
 import type { TimelineEntry } from '../contract/payment.ts';
 import { REDIRECT_WAIT_MS } from '../contract/time.ts';
 import type { Verdict } from '../contract/verdict.ts';
-import { PAYMENT_EVENTS } from '../contract/vocabulary.ts';
+import { PAYMENT_EVENTS, TIMELINE_EVENTS } from '../contract/vocabulary.ts';
 import { isRefusedInitiate } from '../library/merchant-client.ts';
 import type { Verification } from '../wire/dialect.ts';
-import { moment, type Output, onOneLine } from './output.ts';
+import { moment, type Output, onOneLine, wrapped } from './output.ts';
 
 /*
  * IPNs, timelines and events as text.
@@ -113,11 +113,14 @@ export function attemptText(attempt: Attempt): string {
 
 /** The timeline of a payment as text: one line per step, followed by its warnings and the attempt. */
 export function timelineText(timeline: readonly TimelineEntry[]): string {
-  const width = Math.max(...timeline.map(({ event }) => event.length));
+  const width = Math.max(...timeline.map(({ event }) => TIMELINE_EVENTS[event].length));
   return timeline
     .flatMap(({ at, event, detail, warnings, attempt }) => [
-      `${at}  ${event.padEnd(width)}  ${onOneLine(detail ?? '')}`.trimEnd(),
-      ...warnings.map((warning) => `  ! ${onOneLine(warning)}`),
+      wrapped(
+        `${moment(at)}  ${TIMELINE_EVENTS[event].padEnd(width)}  ${onOneLine(detail ?? '')}`.trimEnd(),
+        '    ',
+      ),
+      ...warnings.map((warning) => wrapped(`  ! ${onOneLine(warning)}`, '    ')),
       ...(attempt ? [attemptText(attempt).replace(/^(?=.)/gm, '  ')] : []),
     ])
     .join('\n');
@@ -180,7 +183,11 @@ export function eventLines(
     ...warnings.map((text) => `          ${colour.yellow('!')}    ${text}`),
   ];
   // A line break in a value must not fake a line of the log.
-  return lines.map((line) => line.replaceAll('\n', '\\u000a'));
+  // A command stays on its line, so that it can be pasted.
+  const program = style.command({ command: '' });
+  return lines
+    .map((line) => line.replaceAll('\n', '\\u000a'))
+    .map((line) => (line.includes(program) ? line : wrapped(line, ' '.repeat(15))));
 }
 
 /** Reported by other lines: the request for a page, the sent code. */

@@ -7,7 +7,8 @@ import { dialect } from '../library/merchant-client.ts';
 import { type ReceivedRequest, receiveOnLoopback } from '../system/loopback-receiver.ts';
 import type { VerifyKeys } from '../wire/dialect.ts';
 import { verificationText } from './format.ts';
-import type { Io, Output } from './output.ts';
+import type { Io } from './io.ts';
+import type { Output } from './output.ts';
 
 /** The port that the examples send IPNs to. */
 const DEFAULT_PORT = 3000;

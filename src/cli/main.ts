@@ -1,5 +1,5 @@
 import { VERSION } from '../system/package-info.ts';
-import type { Io } from './output.ts';
+import type { Io } from './io.ts';
 
 /** Runs the command line of this process and sets process.exitCode. Never throws. */
 export async function main(argv: readonly string[]): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Io } from './output.ts';
+import type { Io } from './io.ts';
 
 /** Requests to this machine must bypass every proxy: one that is elsewhere cannot reach the emulator. */
 const LOOPBACK = ['127.0.0.1', 'localhost', '::1'];

@@ -1,8 +1,7 @@
-import { relative, resolve } from 'node:path';
-import type { Readable, Writable } from 'node:stream';
+import type { Writable } from 'node:stream';
 import { Chalk, type ChalkInstance } from 'chalk';
 import { hidePasswords } from '../contract/credentials.ts';
-import { OBEYED_BY_TERMINALS, shellWord } from '../contract/curl.ts';
+import { OBEYED_BY_TERMINALS } from '../contract/curl.ts';
 import {
   type CommandHint,
   ERRORS,
@@ -14,17 +13,8 @@ import {
   PLAIN,
   renderHint,
 } from '../contract/error.ts';
-import { DEFAULT_DATA_DIR } from '../store/server-file.ts';
-
-export interface Io {
-  stdin: Readable & { isTTY?: boolean };
-  stdout: Writable & { isTTY?: boolean };
-  stderr: Writable & { isTTY?: boolean };
-  signals: Pick<NodeJS.EventEmitter, 'on' | 'once' | 'off'>;
-  env: Readonly<Record<string, string | undefined>>;
-  /** Paths on the command line are relative to this folder. */
-  cwd: string;
-}
+import { connectionFlags } from './connection-flags.ts';
+import type { Io } from './io.ts';
 
 /*
  * Text from merchants and receivers may contain escape sequences and characters that change the text direction. They are
@@ -67,11 +57,17 @@ const NEED_NO_SERVER: readonly string[] = [
 ];
 
 /** Commands as the user would type them, with the flags that select the same emulator. */
-export function hintStyle(invocation: string, connection: () => string = () => ''): HintStyle {
+export function hintStyle(invocation: string, connection: (command: string) => string = () => ''): HintStyle {
   const typed = ({ command, args = [], options = [] }: CommandHint) => {
     const [first = ''] = command.split(' ', 1);
     const finds = NEED_NO_SERVER.includes(first) || args.some((arg) => /^--(url|data-dir|help)\b/.test(arg));
-    const parts = [invocation, finds ? '' : connection(), command, ...args, ...options.map(PLAIN.option)];
+    const parts = [
+      invocation,
+      finds ? '' : connection(command),
+      command,
+      ...args,
+      ...options.map(PLAIN.option),
+    ];
     return parts.filter(Boolean).join(' ');
   };
   return { ...PLAIN, command: typed };
@@ -102,11 +98,11 @@ export class Output {
   quiet: boolean;
   /** Colours of stdout. Off if it is not a terminal or the user disables them. */
   readonly colour: ChalkInstance;
-  /** The flags that printed commands need to find the same emulator; may be empty. */
-  #connection = '';
+  /** The flags that a printed command needs to find the same emulator; may be empty. */
+  #connection: (command: string) => string = () => '';
   /** Writes commands as the user would type them, for the same emulator. */
   readonly style: HintStyle;
-  readonly #io: Pick<Io, 'stdout' | 'stderr' | 'cwd'>;
+  readonly #io: Pick<Io, 'stdout' | 'stderr' | 'cwd' | 'env'>;
   /** Whether the last line of the terminal is progress. */
   #isRewritable = false;
   /** When progress was last printed, or first could have been. */
@@ -116,7 +112,7 @@ export class Output {
     this.json = json;
     this.quiet = quiet;
     this.#io = io;
-    this.style = hintStyle(invocation, () => this.#connection);
+    this.style = hintStyle(invocation, (command) => this.#connection(command));
     const wanted = color && !io.env['NO_COLOR'] && io.stdout.isTTY;
     this.colour = new Chalk({ level: wanted ? 1 : 0 });
   }
@@ -128,16 +124,7 @@ export class Output {
    * @param emulator.tlsCa the certificate to trust; null for plain HTTP
    */
   pointTo(emulator: { url: string | undefined; dataDir: string | null; tlsCa: string | null }): void {
-    const { url, dataDir, tlsCa } = emulator;
-    const { cwd } = this.#io;
-    if (dataDir === null) {
-      const trust = tlsCa === null ? '' : ` --tls-ca ${shellWord(tlsCa)}`;
-      this.#connection = url === undefined ? '' : `--url ${url}${trust}`;
-      return;
-    }
-    const folder = resolve(cwd, dataDir);
-    const isDefault = folder === resolve(cwd, DEFAULT_DATA_DIR);
-    this.#connection = isDefault ? '' : `--data-dir ${shellWord(relative(cwd, folder) || '.')}`;
+    this.#connection = connectionFlags(emulator, this.#io);
   }
 
   /** A hint as text, with commands that the user can paste. */
@@ -188,7 +175,20 @@ export class Output {
 
   notice(text: string | Hint): void {
     this.#removeProgress();
-    write(this.#io.stderr, `${escaped(hidePasswords(this.render(text)))}\n`);
+    const line = escaped(hidePasswords(this.render(text)));
+    // A command stays on its line, so that it can be pasted.
+    const hasCommand = typeof text === 'object' && text.some((part) => typeof part === 'object');
+    write(
+      this.#io.stderr,
+      `${
+        hasCommand
+          ? line
+          : line
+              .split('\n')
+              .map((one) => wrapped(one, '  '))
+              .join('\n')
+      }\n`,
+    );
   }
 
   /** Prints an error and its hint, without a stack trace; with --json also as a document. @returns its exit code */

@@ -1,4 +1,5 @@
-import { basename, delimiter, dirname, relative } from 'node:path';
+import { existsSync, realpathSync } from 'node:fs';
+import { basename, delimiter, dirname, join, relative, resolve } from 'node:path';
 import { Command as Commander, CommanderError, Help, Option } from 'commander';
 import {
   command as commandHint,
@@ -15,7 +16,7 @@ import { unlikeGatewaySim } from '../library/control-client.ts';
 import { environmentName, readValue, SEEN_IN_PS } from '../options/resolve.ts';
 import { START_OPTIONS } from '../options/table.ts';
 import { fidelityIn, fidelityOf, profileText } from '../system/fidelity.ts';
-import { VERSION } from '../system/package-info.ts';
+import { packaged, VERSION } from '../system/package-info.ts';
 import {
   type Command,
   type Group,
@@ -25,7 +26,9 @@ import {
 } from './command.ts';
 import { readConfiguration, startConfiguration } from './configuration.ts';
 import { connect } from './connect.ts';
-import { hintStyle, type Io, Output, pairs } from './output.ts';
+import { NEVER_GUESS } from './connection-flags.ts';
+import type { Io } from './io.ts';
+import { hintStyle, Output, pairs } from './output.ts';
 
 /** The commands and groups, in the order of the help. Only the requested one is loaded. */
 export const COMMANDS: Readonly<Record<string, () => Promise<Command | Group>>> = {
@@ -113,15 +116,21 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
 
 /** What a command line without a command prints: what this is, the first commands, and where the rest is. */
 function introduction(invocation: string): string {
-  const rows = Object.entries({
-    start: 'start the emulator, and show its keys and its dashboard',
+  const commands = Object.entries({
+    start: 'start it, and show its keys and dashboard',
     'payments create': 'initiate a payment as a shop would',
-    'pay --approve': 'pay the newest payment, and send its IPN',
-    'exec -- npm test': 'run your tests with an emulator of their own',
-    docs: 'read the documentation',
-  }).map(([name, about]) => `  ${invocation} ${name.padEnd(18)}${about}`);
+    'pay --approve': 'pay it, and send its IPN to your shop',
+    'exec -- npm test': 'run your tests with their own emulator',
+    docs: 'read the documentation, or search it',
+  });
+  const width = invocation.length + 'exec -- npm test'.length + 5;
+  const rows = commands.map(([name, about]) => {
+    const line = `  ${invocation} ${name}`;
+    return width + about.length > MAX_LINE ? `${line}\n      ${about}` : line.padEnd(width) + about;
+  });
   return [
-    'gateway-sim is a local emulator of a hosted payment gateway. No real money moves.',
+    'gateway-sim is a local emulator of a hosted payment gateway.',
+    'No real money moves.',
     '',
     ...rows,
     '',
@@ -187,7 +196,7 @@ async function act(parsed: Commander, command: Command, invocation: string, io: 
   };
   let serverUrl: string | undefined;
   const find = async (folder = choice.dataDir) => {
-    const server = await connect({ ...choice, dataDir: folder }, io, !command.neverGuess);
+    const server = await connect({ ...choice, dataDir: folder }, io, !NEVER_GUESS.has(nameOf(parsed)));
     serverUrl = server.url;
     return server;
   };
@@ -219,6 +228,12 @@ async function act(parsed: Commander, command: Command, invocation: string, io: 
   }
 }
 
+/** The name of a command with its group, such as `state reset`. */
+function nameOf(command: Commander): string {
+  const { parent } = command;
+  return parent?.parent ? `${parent.name()} ${command.name()}` : command.name();
+}
+
 /** The error of a field that a flag sets names the flag. */
 function withFlags(error: GatewayError, { fields = {} }: Command): GatewayError {
   if (error.code !== 'invalid_fields') return error;
@@ -241,17 +256,30 @@ function requireNoExcess({ args, registeredArguments, parent }: Commander): void
   });
 }
 
-/** How the user ran the tool, so that printed commands can be pasted. */
+/** The shortest way to run this program in the folder, so that printed commands can be pasted. */
 function invocationOf([, script = 'gateway-sim']: readonly string[], { env, cwd }: Io): string {
   if (env['npm_command'] === 'exec') {
     return basename(env['_'] ?? '') === 'npm' ? 'npm exec -- gateway-sim' : 'npx gateway-sim';
   }
   const onPath = (env['PATH'] ?? '').split(delimiter).includes(dirname(script));
   if (basename(script) === 'gateway-sim' && onPath) return 'gateway-sim';
+  if (isFoundByNpx(cwd)) return 'npx gateway-sim';
   const path = relative(cwd, script);
-  const shown = path.startsWith('..') ? script : path;
+  const shown = path.length < script.length ? path : script;
   if (script.endsWith('.js')) return `node ${shown}`;
   return shown.includes('/') ? shown : `./${shown}`;
+}
+
+/** Whether `npx gateway-sim` runs this program: it is installed here or in a parent folder, or the folder is its clone. */
+function isFoundByNpx(cwd: string): boolean {
+  const root = packaged('');
+  for (let folder = resolve(cwd); folder !== dirname(folder); folder = dirname(folder)) {
+    const installed = join(folder, 'node_modules', '.bin', 'gateway-sim');
+    if (existsSync(installed))
+      return realpathSync(installed) === join(realpathSync(root), 'bin', 'gateway-sim.js');
+    if (existsSync(join(folder, 'package.json')) && relative(root, folder) === '') return true;
+  }
+  return false;
 }
 
 const EXIT_CODE_HELP = `

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { GatewayError } from '../contract/error.ts';
 import { isAlive, statOf } from '../store/process-identity.ts';
-import type { Io } from './output.ts';
+import type { Io } from './io.ts';
 
 const LOOK_EVERY_MS = 250;
 

@@ -212,7 +212,7 @@ export function noServer(url: string, cause?: unknown): GatewayError {
     });
   }
   return new GatewayError('no_server', `no gateway-sim is running at ${url}`, {
-    hint: hint`Start one with: ${command('start')}. Or specify its address with ${option('url')} or ${option('dataDir')}.`,
+    hint: hint`Start one with: ${command('start')}`,
     cause,
   });
 }

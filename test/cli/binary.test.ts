@@ -17,7 +17,7 @@ import { ORDER } from '../helpers/sim.ts';
 const CASES: readonly (readonly [line: string, code: number, output: RegExp])[] = [
   ['pay --cancel', 0, /Status +canceled/],
   ['payments list', 0, /order-1/],
-  ['payments show order-1', 0, /initiated/],
+  ['payments show order-1', 0, /Initiated/],
   ['open checkout', 4, /no payment is pending/],
   ['open checkout order-2', 4, /order-2/],
   ['payments create', 0, /payment_id=/],

@@ -215,7 +215,7 @@ describe('gateway-sim payments show', () => {
     const options = await paid();
     const { code, stdout } = await run(['payments', 'show', "it's 1"], options);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/initiated[\s\S]*settled[\s\S]*ipn_attempted[\s\S]*> POST http[\s\S]*< HTTP 200/);
+    expect(stdout).toMatch(/Initiated[\s\S]*Settled[\s\S]*IPN attempt[\s\S]*> POST http[\s\S]*< HTTP 200/);
     expect(stdout).toContain('< thanks');
     const { body } = await runJson<Record<string, unknown>>(['payments', 'show', "it's 1"], options);
     expect(body).toMatchObject({ status: 'succeeded', identifier: "it's 1", timeline: expect.any(Array) });

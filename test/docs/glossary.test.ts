@@ -5,7 +5,9 @@ import { page, ROOT } from './pages.ts';
 
 /** The words that writers replace. */
 function replacedWords(): string[] {
-  const [, table = ''] = page('.github/CONTRIBUTING.md').split(/\| Not \| But \|\n\|---\|---\|\n|\n\n## Trials/);
+  const [, table = ''] = page('.github/CONTRIBUTING.md').split(
+    /\| Not \| But \|\n\|---\|---\|\n|\n\n## Trials/,
+  );
   const cells = [...table.matchAll(/^\| ([^|]+) \|/gm)].map(([, cell = '']) => cell);
   return cells.flatMap((cell) => cell.split(', '));
 }

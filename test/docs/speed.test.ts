@@ -13,5 +13,6 @@ test('CONTRIBUTING.md has a row for every target, in the order of the bench', ()
 });
 
 test('CONTRIBUTING.md names the limiting factor of every section', () => {
-  for (const section of Object.keys(TARGETS)) expect(page('.github/CONTRIBUTING.md')).toContain(`\n- \`${section}\``);
+  for (const section of Object.keys(TARGETS))
+    expect(page('.github/CONTRIBUTING.md')).toContain(`\n- \`${section}\``);
 });

@@ -11,7 +11,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 export const TARBALL = `${manifest.name}-${manifest.version}.tgz`;
 
 /** The installation commands in README.md. */
-export const STEPS = { pack: 'npm pack', install: `npm install --save-dev ../gateway-sim/${TARBALL}` };
+export const STEPS = { pack: 'npm run pack', install: `npm install --save-dev ../gateway-sim/${TARBALL}` };
 
 /**
  * Packs the package like `npm publish`, and installs it into a new project without a network.
@@ -24,7 +24,7 @@ export async function installPacked(): Promise<string> {
   for (const name of [packed, shop]) await mkdir(name);
   await writeFile(join(shop, 'package.json'), '{ "name": "shop", "private": true }\n');
   const type = (line: string, cwd: string) => promisify(execFile)('sh', ['-c', line], { cwd });
-  await type(`${STEPS.pack} --ignore-scripts --silent --pack-destination ${packed}`, ROOT);
+  await type(`${STEPS.pack} -- --ignore-scripts --pack-destination ${packed}`, ROOT);
   await type(`${STEPS.install} --offline --no-audit --no-fund --cache .cache`, shop);
   return folder;
 }

@@ -22,7 +22,6 @@ const advance = defineCommand({
   args: ['<duration>'],
   summary: 'move the clock forward and run everything that falls due',
   json: 'Clock',
-  neverGuess: true,
   // The emulator explains a negative duration; commander would call it an unknown option.
   allowUnknown: true,
   options: TIMEOUT,
@@ -34,7 +33,6 @@ const freeze = defineCommand({
   args: ['[time]'],
   summary: 'pause the clock, now or at a future time',
   json: 'Clock',
-  neverGuess: true,
   options: TIMEOUT,
   examples: ['clock freeze', 'clock freeze 2030-01-01T00:00:00Z'],
   run: (context) => move({ freeze: context.args[0] ?? 'now', timeout: context.options.timeout }, context),
@@ -43,7 +41,6 @@ const freeze = defineCommand({
 const resume = defineCommand({
   summary: 'resume the clock from its current time',
   json: 'Clock',
-  neverGuess: true,
   run: async ({ call }) => shown(await call('POST /clock', { json: { resume: true } })),
 });
 

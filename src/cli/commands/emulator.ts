@@ -48,7 +48,6 @@ export const status = defineCommand({
 export const stop = defineCommand({
   summary: 'stop the running emulator',
   json: '`stopped`, `url`, `pid`',
-  neverGuess: true,
   run: async ({ connect }) => {
     const server = await connect();
     const { pid, nextDue } = await server.call('POST /shutdown');

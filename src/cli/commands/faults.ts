@@ -47,7 +47,6 @@ const set = defineCommand({
   summary: 'set a fault on initiate, checkout, cards, ipn or a path',
   json: 'Fault',
   fields: FIELDS,
-  neverGuess: true,
   examples: [
     'faults set initiate --status 503 --times 2',
     'faults set ipn --drop --probability 0.2',
@@ -67,7 +66,6 @@ const clear = defineCommand({
   args: ['[route]'],
   summary: 'clear all faults, or those on a route',
   json: 'ClearedFaults',
-  neverGuess: true,
   examples: ['faults clear', 'faults clear initiate'],
   run: async ({ args: [route], call }) => {
     const answer = await call('DELETE /faults', { query: { route } });

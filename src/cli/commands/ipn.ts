@@ -38,7 +38,8 @@ import {
   verificationText,
   whatToDo,
 } from '../format.ts';
-import { type CommandResult, type Io, listed, moment, pairs, shortMoment } from '../output.ts';
+import type { Io } from '../io.ts';
+import { type CommandResult, listed, moment, pairs, shortMoment } from '../output.ts';
 
 const KEYS = {
   secret: text('key', `secret key to verify with (default: the key of the running emulator); ${SEEN_IN_PS}`),

@@ -16,7 +16,6 @@ const show = defineCommand({
 const generate = defineCommand({
   summary: 'replace the keys; the old ones stop working',
   json: '`merchant`, `publicKey`, `secretKey`',
-  neverGuess: true,
   options: {
     merchant: text('name', 'use this merchant; a new name creates a merchant (default: the first merchant)'),
   },

@@ -3,7 +3,8 @@ import { resolve } from 'node:path';
 import { controlServer } from '../../library/control-client.ts';
 import { resolveOptions } from '../../options/resolve.ts';
 import { defineCommand, text } from '../command.ts';
-import { addressOf, DEFAULT_URL } from '../connect.ts';
+import { addressOf } from '../connect.ts';
+import { DEFAULT_URL } from '../connection-flags.ts';
 import { orStorageFailed, shownFrom } from '../write-file.ts';
 
 /** The document of `/_sim/openapi.json`, read from a temporary emulator, so that none needs to run. */

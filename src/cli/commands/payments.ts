@@ -11,6 +11,7 @@ import {
   PAYMENT_OUTCOMES,
   PAYMENT_STATUSES,
   type PaymentOutcome,
+  SETTLERS,
 } from '../../contract/vocabulary.ts';
 import { initiatePayment } from '../../library/merchant-client.ts';
 import { VERSION } from '../../system/package-info.ts';
@@ -39,7 +40,7 @@ import {
   whatToDo,
 } from '../format.ts';
 import { harOf } from '../har.ts';
-import { fieldsOf, listed, openInBrowser, pairs, shortMoment } from '../output.ts';
+import { listed, moment, openInBrowser, pairs, shortMoment } from '../output.ts';
 
 type OutcomeFlags = Record<PaymentOutcome, OptionDeclaration<true | undefined>>;
 
@@ -161,7 +162,7 @@ function choosePayments({ args: [ref], options: { all, wait = 0 }, connect }: Pa
     const payments = ref === undefined ? await pendingPayments(server, all) : [await find(server, ref)];
     if (payments.length || all) return { server, payments };
     throw new GatewayError('not_found', 'no payment is pending', {
-      hint: hint`Create one with: ${command('payments create')}. Or wait for one with --wait.`,
+      hint: hint`Create one with: ${command('payments create')}`,
     });
   };
   return retry(
@@ -188,7 +189,7 @@ function find(server: Server, ref: string) {
 }
 
 /** Whether the shop accepted the IPN, by the tone of the verdict. */
-const ACCEPTED = { good: 'accepted', warning: 'warning', bad: 'rejected', waiting: 'waiting' } as const;
+const ACCEPTED = { good: 'accepted', warning: 'warning', bad: 'not accepted', waiting: 'waiting' } as const;
 
 const list = defineCommand({
   summary: 'list payments, newest first',
@@ -213,6 +214,30 @@ const list = defineCommand({
       hint`No payments. Create one with: ${command('payments create')}`,
     ),
 });
+
+/** What users of a payment ask for, in their words. `--json` has every field. */
+function factsOf(payment: Payment): Record<string, string | undefined> {
+  const { auto, settledBy, settledAt, expiresAt, payerEmail, mappedTo } = payment;
+  const at = (time: string | null) => (time === null ? undefined : `${moment(time)} UTC`);
+  const mapped = (url: string, to: string | null | undefined) => (to ? `${url}  mapped to ${to}` : url);
+  return {
+    Payment: `${payment.id}  (${payment.identifier})`,
+    Transaction: payment.trx,
+    Status: payment.status,
+    Amount: `${payment.amount} ${payment.currency}  ${payment.mode}, charge ${payment.charge}`,
+    Details: payment.details,
+    Customer: `${payment.customerName}, ${payment.customerEmail}`,
+    Created: at(payment.createdAt),
+    Settles: auto && settledBy === null ? `automatically: ${auto.outcome}, at ${at(auto.at)}` : undefined,
+    Expires: at(expiresAt),
+    Settled: settledBy === null ? undefined : `${at(settledAt)}, by ${SETTLERS[settledBy]}`,
+    'Paid by': payerEmail ?? undefined,
+    'IPN to': mapped(payment.ipnUrl, mappedTo?.ipnUrl),
+    'On success': mapped(payment.successUrl, mappedTo?.successUrl),
+    'On cancel': mapped(payment.cancelUrl, mappedTo?.cancelUrl),
+    Checkout: payment.checkoutUrl,
+  };
+}
 
 /** The record and its timeline, or its deliveries for other tools. */
 const show = defineCommand({
@@ -243,8 +268,8 @@ const show = defineCommand({
         notices: commands.length ? [] : ['This payment has no IPN yet. Settle it to send one.'],
       };
     }
-    const { timeline, warnings: _, verdict, ...record } = payment;
-    const parts = [pairs(verdictFacts(verdict)), fieldsOf(record), timelineText(timeline)];
+    const { timeline, verdict } = payment;
+    const parts = [pairs(verdictFacts(verdict)), pairs(factsOf(payment)), timelineText(timeline)];
     return { json: payment, text: parts.join('\n\n') };
   },
 });

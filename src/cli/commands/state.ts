@@ -9,7 +9,8 @@ import { DataFolder, isDataFolder } from '../../store/folder.ts';
 import { DEFAULT_DATA_DIR, readServerInfo } from '../../store/server-file.ts';
 import { type Context, defineCommand, flag, type GivenValues, type Group } from '../command.ts';
 import { isNoServer, orStopped, type Server } from '../connect.ts';
-import type { CommandResult, Io } from '../output.ts';
+import type { Io } from '../io.ts';
+import type { CommandResult } from '../output.ts';
 import { replaceFile } from '../write-file.ts';
 
 const YES = { yes: flag('skip the confirmation (not asked without a terminal)') };
@@ -42,7 +43,6 @@ async function confirm(
 const reset = defineCommand({
   summary: 'reset the state to the fixtures; merchants keep their keys',
   json: '`reset`, `url`, `counts` (RecordCounts); if no emulator runs `reset`, `dataDir`, `backup`',
-  neverGuess: true,
   options: YES,
   about:
     '\nIf no emulator is running, the state is moved to a backup folder inside the data folder, and the next start creates\na new one. Use this to recover from a damaged state.',
@@ -159,7 +159,6 @@ const importState = defineCommand({
   args: ['<file>'],
   summary: 'replace the state with one from a file, or from stdin with -',
   json: '`imported`, `url`, `counts` (RecordCounts)',
-  neverGuess: true,
   options: YES,
   examples: ['state import paid-orders.json'],
   run: async ({ args: [file], options, connect, io }) => {

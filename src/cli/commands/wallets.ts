@@ -17,7 +17,6 @@ const fund = defineCommand({
   args: ['<id>'],
   summary: 'add money to a wallet',
   json: 'Wallet',
-  neverGuess: true,
   fields: { amount: requiredText('amount', 'amount as a decimal, such as 12.50') },
   examples: ['wallets fund wal_poor_usd --amount 100'],
   run: async ({ args: [id], fields: json, call }) => {

@@ -89,17 +89,17 @@ async function rendered(markdown: string, search?: Child) {
     .replaceAll(/<table>.*?<\/table>/gs, '<div class="scroll">$&</div>')
     // Scrollable areas must be reachable by keyboard.
     .replaceAll('<pre>', '<pre tabindex="0">');
-  const [title = '', rest = ''] = html.split(/(?<=<\/h1>)/);
+  const endOfTitle = html.indexOf('</h1>') + '</h1>'.length;
   return (
     <article class="box doc">
-      {raw(title)}
+      {raw(html.slice(0, endOfTitle))}
       {search}
       {search === undefined && sections.length > MAX_SECTIONS && (
         <nav aria-label="Contents">
           <ul>{raw(sections.join(''))}</ul>
         </nav>
       )}
-      {raw(rest)}
+      {raw(html.slice(endOfTitle))}
     </article>
   );
 }

@@ -1,0 +1,68 @@
+import { existsSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { shellWord } from '../contract/curl.ts';
+import { DEFAULT_DATA_DIR } from '../store/server-file.ts';
+import { findConfiguration } from './configuration.ts';
+import type { Io } from './io.ts';
+
+/** The default address of a server. */
+export const DEFAULT_URL = 'http://127.0.0.1:4477';
+
+/** Commands that change the emulator itself, and therefore never fall back to the default address. */
+export const NEVER_GUESS: ReadonlySet<string> = new Set([
+  'stop',
+  'state reset',
+  'state import',
+  'keys generate',
+  'faults set',
+  'faults clear',
+  'clock advance',
+  'clock freeze',
+  'clock resume',
+  'wallets fund',
+]);
+
+/** How an emulator can be found. */
+interface Findable {
+  url: string | undefined;
+  /** Null in memory. */
+  dataDir: string | null;
+  /** The certificate to trust; null for plain HTTP. */
+  tlsCa: string | null;
+}
+
+/**
+ * The flags with which a command in this folder finds an emulator; none where it would find it without. An emulator in
+ * memory is found by its URL only.
+ *
+ * @returns a function from the name of a command to its flags
+ */
+export function connectionFlags(
+  { url, dataDir, tlsCa }: Findable,
+  { cwd, env }: Pick<Io, 'cwd' | 'env'>,
+): (command: string) => string {
+  if (dataDir !== null) {
+    const folder = resolve(cwd, dataDir);
+    const flag =
+      folder === nearestDataDir(cwd) ? '' : `--data-dir ${shellWord(relative(cwd, folder) || '.')}`;
+    return () => flag;
+  }
+  if (url === undefined) return () => '';
+  const trust = tlsCa === null ? '' : ` --tls-ca ${shellWord(tlsCa)}`;
+  const isElsewhere = ['URL', 'DATA_DIR', 'PORT', 'CONFIG'].some((name) => env[`GATEWAY_SIM_${name}`]);
+  const isGuessed =
+    url.replace(/\/$/, '') === DEFAULT_URL &&
+    !isElsewhere &&
+    !existsSync(join(nearestDataDir(cwd), 'server.json')) &&
+    findConfiguration(cwd) === undefined;
+  return (command) => (isGuessed && !NEVER_GUESS.has(command) ? '' : `--url ${url}${trust}`);
+}
+
+/** The data folder in which a command without flags looks first: of this folder, or of a parent with an emulator. */
+function nearestDataDir(cwd: string): string {
+  for (let folder = resolve(cwd); folder !== dirname(folder); folder = dirname(folder)) {
+    const path = join(folder, DEFAULT_DATA_DIR);
+    if (existsSync(join(path, 'server.json'))) return path;
+  }
+  return resolve(cwd, DEFAULT_DATA_DIR);
+}
