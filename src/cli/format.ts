@@ -12,7 +12,7 @@ import type { Verdict } from '../contract/verdict.ts';
 import { PAYMENT_EVENTS, TIMELINE_EVENTS } from '../contract/vocabulary.ts';
 import { isRefusedInitiate } from '../library/merchant-client.ts';
 import type { Verification } from '../wire/dialect.ts';
-import { moment, type Output, onOneLine, wrapped } from './output.ts';
+import { columns, moment, type Output, onOneLine, wrapped } from './output.ts';
 
 /*
  * IPNs, timelines and events as text.
@@ -183,11 +183,16 @@ export function eventLines(
     ...warnings.map((text) => `          ${colour.yellow('!')}    ${text}`),
   ];
   // A line break in a value must not fake a line of the log.
-  // A command stays on its line, so that it can be pasted.
+  // A command stays on one line, so that it can be pasted.
   const program = style.command({ command: '' });
   return lines
     .map((line) => line.replaceAll('\n', '\\u000a'))
-    .map((line) => (line.includes(program) ? line : wrapped(line, ' '.repeat(15))));
+    .map((line) => {
+      const indent = ' '.repeat(15);
+      const at = line.indexOf(program);
+      if (at === -1) return wrapped(line, indent);
+      return line.length > columns() ? `${line.slice(0, at).trimEnd()}\n${indent}${line.slice(at)}` : line;
+    });
 }
 
 /** Reported by other lines: the request for a page, the sent code. */

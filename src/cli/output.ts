@@ -175,20 +175,22 @@ export class Output {
 
   notice(text: string | Hint): void {
     this.#removeProgress();
-    const line = escaped(hidePasswords(this.render(text)));
-    // A command stays on its line, so that it can be pasted.
-    const hasCommand = typeof text === 'object' && text.some((part) => typeof part === 'object');
-    write(
-      this.#io.stderr,
-      `${
-        hasCommand
-          ? line
-          : line
-              .split('\n')
-              .map((one) => wrapped(one, '  '))
-              .join('\n')
-      }\n`,
-    );
+    const shown = typeof text === 'string' ? flowing(text) : this.#onLines(text);
+    write(this.#io.stderr, `${escaped(hidePasswords(shown))}\n`);
+  }
+
+  /** A hint as text. A command that does not fit has a line of its own, so that it can be pasted. */
+  #onLines(parts: Hint): string {
+    const line = this.render(parts);
+    if (line.length <= columns()) return line;
+    return parts
+      .map((part) => {
+        if (typeof part === 'string') return part.trim() === '' ? part : flowing(part.trimEnd());
+        const text = this.render([part]);
+        return 'command' in part ? `\n    ${text}\n ` : ` ${text}`;
+      })
+      .join('')
+      .trimEnd();
   }
 
   /** Prints an error and its hint, without a stack trace; with --json also as a document. @returns its exit code */
@@ -272,7 +274,7 @@ export function pairs(facts: Readonly<Record<string, string | undefined>>): stri
 }
 
 /** The width of the terminal; without one, that of most. */
-const columns = () => process.stdout.columns ?? (Number(process.env['COLUMNS']) || 80);
+export const columns = (): number => process.stdout.columns ?? (Number(process.env['COLUMNS']) || 80);
 
 /** The number of characters, without colours. */
 const shownLength = (text: string) =>
@@ -282,14 +284,21 @@ const shownLength = (text: string) =>
 export function wrapped(text: string, indent: string): string {
   const lines: string[] = [];
   let line = '';
-  for (const word of text.split(/(?<=\S) (?=\S)/)) {
-    if (shownLength(line) + shownLength(word) >= columns() && line.trim() !== '') {
+  for (const word of text.match(/\s*\S+/g) ?? []) {
+    if (shownLength(line) + shownLength(word) > columns() && line.trim() !== '') {
       lines.push(line);
-      line = indent + word;
-    } else line = line === '' ? word : `${line} ${word}`;
+      line = indent + word.trimStart();
+    } else line += word;
   }
   return [...lines, line].join('\n');
 }
+
+/** Lines of prose, each on as many lines as it needs. */
+export const flowing = (text: string): string =>
+  text
+    .split('\n')
+    .map((line) => wrapped(line, '  '))
+    .join('\n');
 
 export function fieldsOf(record: object): string {
   const shown = Object.entries(record).map(([name, value]) => [name, fieldText(value)]);

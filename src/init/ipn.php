@@ -1,5 +1,5 @@
 <?php
-// Replace this with your own IPN handler. It needs the secret key, and answers 200 only to a genuine IPN.
+// For PHP 8 or newer. Replace this with your own IPN handler, which answers 200 only to a genuine IPN.
 $secretKey = getenv('GATEWAY_SIM_SECRET_KEY') ?: throw new Error('GATEWAY_SIM_SECRET_KEY is not set');
 $data = is_array($_POST['data'] ?? null) ? $_POST['data'] : [];
 $text = fn ($value) => is_string($value) ? $value : '';

@@ -49,7 +49,7 @@ describe('payments', () => {
     const { cwd } = await startHere({ auto: 'approve', autoDelay: '1h' });
     await run(['payments', 'create', '--identifier', 'later'], { cwd });
     const { stdout } = await run(['payments', 'show', 'later'], { cwd });
-    expect(stdout).toMatch(/^Settles +by itself +automatically: approve, at \d{4}-.* UTC$/m);
+    expect(stdout).toMatch(/^Settles +automatically: approve, at \d{4}-.* UTC$/m);
   });
 
   it.each([

@@ -103,8 +103,8 @@ export const init = defineCommand({
   summary: 'write a first test, or a configuration and fixtures to edit',
   json: '`files`',
   options: {
-    php: flag('write GatewaySim.php and a test for PHPUnit'),
-    python: flag('write gateway_sim.py and a test for pytest'),
+    php: flag('write GatewaySim.php and a test for PHPUnit (PHP 8.1 or newer)'),
+    python: flag('write gateway_sim.py and a test for pytest (Python 3.10 or newer)'),
     vitest: flag('write a test for Vitest'),
     jest: flag('write a test for Jest'),
     playwright: flag('write a test for Playwright'),

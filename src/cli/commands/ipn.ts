@@ -39,7 +39,7 @@ import {
   whatToDo,
 } from '../format.ts';
 import type { Io } from '../io.ts';
-import { type CommandResult, listed, moment, pairs, shortMoment } from '../output.ts';
+import { type CommandResult, flowing, listed, moment, pairs, shortMoment } from '../output.ts';
 
 const KEYS = {
   secret: text('key', `secret key to verify with (default: the key of the running emulator); ${SEEN_IN_PS}`),
@@ -139,7 +139,7 @@ of a payment; <ref> is the id of an IPN, or the id or identifier of a payment. E
     const asked = [...counts].map(([what, count]) => (count > 1 ? `${what} ×${count}` : what)).join(', ');
     return {
       json: diagnosis,
-      text: [summary, fix && `Fix: ${fix}`, `Asked: ${asked}`].filter(Boolean).join('\n'),
+      text: flowing([summary, fix && `Fix: ${fix}`, `Asked: ${asked}`].filter(Boolean).join('\n')),
       ...(cause === null && { failure: 'no cause was found' }),
     };
   },
