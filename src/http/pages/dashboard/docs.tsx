@@ -27,7 +27,7 @@ const docsPage: PageRenderer = async ({ parts, id, query: { q = '' } }) => {
 
 function SearchForm({ q }: { q: string }) {
   return (
-    <form class="form" method="get" aria-label="Find in the documentation">
+    <form class="form" method="get" aria-label="Documentation">
       <Field name="q" label="Find in the documentation" value={q} placeholder="express, signature, 401" />
       <button type="submit" class="plain">
         Find
