@@ -26,7 +26,7 @@ const GROUPS: Readonly<Record<string, readonly (OptionName | 'config')[]>> = {
     ...(['port', 'dataDir', 'inMemory', 'config', 'profile'] as const),
     ...(['auto', 'forwardIpn', 'db', 'open', 'detach'] as const),
   ],
-  'Server:': ['host', 'publicUrl', 'tls', 'tlsCert', 'tlsKey', 'proxy', 'hostAlias', 'quiet'],
+  'Server:': ['host', 'publicUrl', 'tls', 'tlsCert', 'tlsKey', 'proxy', 'hostAlias', 'quiet', 'json'],
   'Payments:': ['currency', 'loose', 'errorStatus', 'delivery', 'autoDelay', 'paymentExpires', 'seed'],
   'IPNs:': [
     ...(['ipnRetries', 'ipnSchedule', 'ipnTimeout', 'ipnFormat', 'amountFormat', 'ipnOn'] as const),
