@@ -54,7 +54,7 @@ export interface DocSection {
 
 const MAX_FOUND = 20;
 
-/** The sections that contain every word: those with a word in the heading first, those of the reference last. */
+/** The sections that contain every word: in the heading first, then in the text, then in programs; the reference last. */
 export function searchDocs(pages: readonly DocPage[], text: string): DocSection[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   const holds = (part: string) => words.every((word) => part.toLowerCase().includes(word));
@@ -66,7 +66,8 @@ export function searchDocs(pages: readonly DocPage[], text: string): DocSection[
       .filter((section) => section.startsWith('#') && holds(section))
       .map((section) => {
         const [heading = ''] = section.replace(/^#+ /, '').split('\n');
-        const rank = Number(file.startsWith('reference/')) * 2 + Number(!holds(heading));
+        const prose = section.replace(/^```[\s\S]*?^ ?```$/gm, '');
+        const rank = (holds(heading) ? 0 : holds(prose) ? 1 : 2) + (file.startsWith('reference/') ? 3 : 0);
         return { topic, file, heading, rank };
       }),
   );

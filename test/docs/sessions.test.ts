@@ -134,7 +134,7 @@ test('receive-and-verify.md shows an actual IPN', async () => {
   await shell.initiate({ customer_name: 'Ada Example' });
   await shell.type('npx gateway-sim pay --approve');
   const { body } = await shell.receiver.request(1);
-  const documented = fence('receive-and-verify.md: Receive and verify an IPN', 'text');
+  const documented = fence('receive-and-verify.md: What the IPN holds', 'text');
   const fieldsOf = (text: string) => [...new URLSearchParams(text).entries()];
   const shown = documented
     .trim()
