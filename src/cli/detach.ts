@@ -3,7 +3,7 @@ import { fstatSync, ftruncateSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { command, type ErrorCode, type ErrorDetails, GatewayError, hint, option } from '../contract/error.ts';
+import { command, type ErrorCode, type ErrorDetails, GatewayError, hint } from '../contract/error.ts';
 import { controlServer } from '../library/control-client.ts';
 import { requireMerchant } from '../library/merchant-client.ts';
 import { givenAs, isGivenByUser, isSecure, ownUrlOf } from '../options/resolve.ts';
@@ -65,9 +65,7 @@ async function runningOn(
       inMemory ? 'port_in_use' : 'folder_in_use',
       `the emulator at ${url} (process ${pid}) was started with a different ${differing}`,
       {
-        hint: inMemory
-          ? hint`Use a free port with ${option('port', '0')}, or stop it with: ${command('stop', '--url', url)}`
-          : hint`Stop it with: ${command('stop')} (or choose another folder with ${option('dataDir')})`,
+        hint: hint`Stop it with: ${inMemory ? command('stop', '--url', url) : command('stop')}`,
       },
     );
   }

@@ -3,7 +3,7 @@ import { type FileHandle, open, rename, utimes } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { quoted } from '../contract/curl.ts';
-import { command, GatewayError, hint, option } from '../contract/error.ts';
+import { command, GatewayError, hint } from '../contract/error.ts';
 import { clearInterval, pause, performance, realNow, setInterval } from '../system/real-time.ts';
 import { fileId, readText, removeFile } from './files.ts';
 import { identityOf, isRunning, type ProcessIdentity } from './process-identity.ts';
@@ -206,7 +206,7 @@ function inUse(folder: string, owner = 'whose lock cannot be read'): GatewayErro
     'folder_in_use',
     `the data folder ${folder} is in use by another gateway-sim (${owner})`,
     {
-      hint: hint`Stop it with: ${stop} (or choose another folder with ${option('dataDir')}, or use ${option('inMemory')})`,
+      hint: hint`Stop it with: ${stop}`,
     },
   );
 }
