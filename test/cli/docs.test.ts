@@ -1,7 +1,9 @@
 import { basename } from 'node:path';
-import { expect, it } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 import { PAGES } from '../docs/pages.ts';
 import { run } from '../helpers/cli.ts';
+
+afterEach(() => vi.unstubAllEnvs());
 
 const cwd = process.cwd();
 const pages = Object.entries(PAGES).filter(([path]) => path.startsWith('src/docs/'));
@@ -29,6 +31,17 @@ it('prints every page unchanged, and with --json as text', async () => {
   expect((await run(['docs', 'reference/Options.md'], { cwd })).stdout).toBe(
     PAGES['src/docs/reference/options.md'],
   );
+});
+
+it('breaks the lines of a page between words in a terminal', async () => {
+  vi.stubEnv('COLUMNS', '80');
+  const { stdout } = await run(['docs', 'ci'], { cwd, isTerminal: true });
+  const text = PAGES['src/docs/ci.md'] ?? '';
+  expect(stdout.split(/\s+/).join(' ').trim()).toBe(text.split(/\s+/).join(' ').trim());
+  const prose = stdout.replace(/^```[\s\S]*?^```$/gm, '').split('\n');
+  expect(prose.filter((line) => line.length > 80 && !line.startsWith('|'))).toEqual([]);
+  const code = /^```yaml[\s\S]*?^```$/m.exec(text)?.[0] ?? 'none';
+  expect(stdout).toContain(code);
 });
 
 it.each(['express', 'flask'])('%s is a page', async (topic) => {

@@ -2,14 +2,14 @@ import { basename } from 'node:path';
 import { command, didYouMean, GatewayError, hint } from '../../contract/error.ts';
 import { docPages, searchDocs } from '../../system/docs.ts';
 import { defineCommand } from '../command.ts';
-import { table } from '../output.ts';
+import { table, wrapped } from '../output.ts';
 
 export const docs = defineCommand({
   args: ['[topic]'],
   summary: 'list the documentation topics, print one page, or search all pages for a word',
   json: '`data` (a list of `topic`, `title`, `group`); with a topic `topic`, `title`, `text`; with another word `data` (a list of `topic`, `heading`)',
   examples: ['docs', 'docs express', 'docs 401'],
-  run: async ({ args: [requested] }) => {
+  run: async ({ args: [requested], io }) => {
     const pages = await docPages();
     if (requested === undefined) {
       const topics = pages.map(({ topic, title, group }) => ({ topic, title, group }));
@@ -29,7 +29,9 @@ export const docs = defineCommand({
     const page = pages.find(({ topic }) => topic === basename(requested, '.md').toLowerCase());
     if (page) {
       const { topic, title, text } = page;
-      return { json: { topic, title, text }, text: text.trimEnd() };
+      // Elsewhere, the page may become a file.
+      const shown = io.stdout.isTTY ? inLines(text) : text;
+      return { json: { topic, title, text }, text: shown.trimEnd() };
     }
     const found = searchDocs(pages, requested).map(({ topic, heading }) => ({ topic, heading }));
     if (found.length) {
@@ -45,3 +47,17 @@ export const docs = defineCommand({
     });
   },
 });
+
+/** A page with its paragraphs and lists in lines of the terminal. Code, tables and headings stay as they are. */
+function inLines(page: string): string {
+  return page
+    .split(/(^```[\s\S]*?^```$)/m)
+    .map((part) =>
+      part.startsWith('```')
+        ? part
+        : part.replace(/^(?![|#])(\s*(?:- |\d+\. |> )?).+$/gm, (line, start: string) =>
+            wrapped(line, ' '.repeat(start.length)),
+          ),
+    )
+    .join('');
+}
