@@ -8,9 +8,8 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const SRC = join(ROOT, 'src');
 
 /**
- * The allowed imports. A layer is a folder of src/ or a file directly in it. `layers` are other
- * layers, whole or by file; `types` may be imported for their types only; `packages` and `node` are external modules,
- * with '*' for any.
+ * The allowed imports. A layer is a folder of src/ or a file directly in it. `layers` are other layers, whole or by file;
+ * `types` may be imported for their types only; `packages` and `node` are external modules, with '*' for any.
  */
 interface Doors {
   layers: readonly string[];
