@@ -175,14 +175,19 @@ export class Output {
 
   notice(text: string | Hint): void {
     this.#removeProgress();
-    const shown = typeof text === 'string' ? flowing(text) : this.#onLines(text);
+    const shown = typeof text === 'string' ? this.#inLines(text) : this.#onLines(text);
     write(this.#io.stderr, `${escaped(hidePasswords(shown))}\n`);
   }
 
-  /** A hint as text. A command that does not fit has a line of its own, so that it can be pasted. */
+  /** Prose in lines that fit. An error is one line where a program may read it. */
+  #inLines(text: string): string {
+    return this.#io.stderr.isTTY || !/^(?:gateway-sim:| )/.test(text) ? flowing(text) : text;
+  }
+
+  /** A hint as text. On a terminal, a command that does not fit has a line of its own, so that it can be pasted. */
   #onLines(parts: Hint): string {
     const line = this.render(parts);
-    if (line.length <= columns()) return line;
+    if (line.length <= columns() || !this.#io.stderr.isTTY) return line;
     return parts
       .map((part) => {
         if (typeof part === 'string') return part.trim() === '' ? part : flowing(part.trimEnd());

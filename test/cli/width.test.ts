@@ -1,4 +1,7 @@
-import { expect, it } from 'vitest';
+import { PassThrough } from 'node:stream';
+import { afterEach, expect, it, vi } from 'vitest';
+import { Output } from '../../src/cli/output.ts';
+import { command, GatewayError, hint } from '../../src/contract/error.ts';
 import { BINARY } from '../helpers/binary.ts';
 import { launchProgram, runProgram } from '../helpers/child.ts';
 import { startHere } from '../helpers/cli.ts';
@@ -6,9 +9,13 @@ import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { ORDER } from '../helpers/sim.ts';
 
-/** Lines with more than 80 columns, except commands on their own and the bytes of a request. */
+afterEach(() => vi.unstubAllEnvs());
+
+/** Lines with more than 80 columns, except those with a command or the bytes of a request, and errors. */
 const tooLong = (text: string) =>
-  text.split('\n').filter((line) => line.length > 80 && !/^\s*(?:node |[<>] |[^ ]+$)/.test(line));
+  text
+    .split('\n')
+    .filter((line) => line.length > 80 && !/^(?:gateway-sim: |\s*(?:[<>] |[^ ]+$))| node \S+ \S/.test(line));
 
 it('without a terminal, lines have at most 80 columns, and no word is broken', async () => {
   const receiver = await startReceiver(() => ({ status: 400, body: 'bad signature' }));
@@ -56,8 +63,7 @@ it('the banner and the log of start fit 80 columns', async () => {
   await until((text) => text.includes('Press Ctrl-C'));
   await runProgram([process.execPath, BINARY, 'payments', 'create', '--ipn-url', receiver.url], { cwd });
   await until((text) => text.includes('Find the cause'));
-  // The path of this program differs between machines.
-  expect(tooLong(stdout()).filter((line) => !line.includes(' node '))).toEqual([]);
+  expect(tooLong(stdout())).toEqual([]);
 });
 
 it('COLUMNS says otherwise', async () => {
@@ -66,4 +72,19 @@ it('COLUMNS says otherwise', async () => {
   const run = { cwd, env: { COLUMNS: '500' } };
   const { stdout } = await runProgram([process.execPath, BINARY, 'pay', '--approve'], run);
   expect(stdout).toMatch(/^Verdict .*this order stays unpaid\.$/m);
+});
+
+it('on a terminal, a command that does not fit is on a line of its own', () => {
+  vi.stubEnv('COLUMNS', '80');
+  const stderr = Object.assign(new PassThrough(), { isTTY: true });
+  const io = { stdout: new PassThrough(), stderr, env: {}, cwd: '/' };
+  const output = new Output(io as never, { invocation: `node /${'folder/'.repeat(4)}bin/gateway-sim.js` });
+  output.notice(hint`Pay at this URL, or with: ${command('pay', 'pay_1', '--approve')}`);
+  output.fail(new GatewayError('usage', 'word '.repeat(30).trim()));
+  const lines = String(stderr.read()).trimEnd().split('\n');
+  expect(lines.slice(0, 2)).toEqual([
+    'Pay at this URL, or with:',
+    `    node /${'folder/'.repeat(4)}bin/gateway-sim.js pay pay_1 --approve`,
+  ]);
+  expect(lines.filter((line) => line.length > 80)).toEqual([]);
 });
