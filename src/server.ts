@@ -16,9 +16,8 @@ import { createIds } from './domain/ids.ts';
 import { defaultMerchant } from './domain/merchant.ts';
 import { newestIds } from './domain/retention.ts';
 import type { Context } from './domain/settings.ts';
-import { planFront, readIpnCa } from './front.ts';
 import { faultView, simEventView } from './http/control/views.ts';
-import type { AppParts, ServerRuntime } from './http/environment.ts';
+import type { AppParts, ServerRuntime, ViewParts } from './http/environment.ts';
 import { listen, nameIn } from './http/listener.ts';
 import { createMask } from './http/mask.ts';
 import { aliasesOf, settingsOf } from './interpret-options.ts';
@@ -31,6 +30,7 @@ import { Clock } from './system/clock.ts';
 import { packagedFixtures } from './system/package-info.ts';
 import { seededRandom, systemRandom } from './system/random.ts';
 import { Shutdown } from './system/shutdown.ts';
+import { planIdentity, readIpnCa } from './tls/certificate-options.ts';
 import { createAudits } from './usecases/audits.ts';
 import { startAutoSettling } from './usecases/auto-settle.ts';
 import { resumeClock } from './usecases/clock.ts';
@@ -57,34 +57,21 @@ interface ServerSurroundings {
   warn: (text: string) => void;
 }
 
-/** The shop's database. Loaded only when used, to keep the start fast. @throws GatewayError `usage`, `forbidden` */
-async function openRows({ db, dbSkip }: ResolvedOptions, egress: Egress, notice: (text: string) => void) {
-  if (db === undefined) return { database: undefined, rows: UNSEEN };
-  const [{ Database }, { ShopRows }] = await Promise.all([
-    import('./database/database.ts'),
-    import('./usecases/shop-rows.ts'),
-  ]);
-  const database = new Database({ db, dbSkip }, (url) => egress.unreachable(url));
-  return { database, rows: new ShopRows(() => database.read(), notice) };
-}
-
-export type RunningServer = Awaited<ReturnType<typeof start>>;
-
 /**
  * Builds and starts an emulator. Resolves when it is ready.
  *
  * @throws GatewayError `port_in_use`, `folder_in_use`, `storage_failed`, `state_damaged` or `usage`, with nothing left
  *   open or locked
  */
-export async function startServer(
-  options: ResolvedOptions,
-  surroundings: ServerSurroundings,
-): Promise<RunningServer> {
+export async function startServer(options: ResolvedOptions, surroundings: ServerSurroundings) {
   const shutdown = new Shutdown();
   // Every open event stream adds a listener.
   setMaxListeners(0, shutdown.stopping.signal);
   try {
-    return await start(options, surroundings, shutdown);
+    const plan = await readOptions(options, surroundings);
+    const opened = await open(plan, shutdown);
+    const emulator = await build(plan, opened, shutdown);
+    return await start(plan, opened, emulator, shutdown);
   } catch (error) {
     // The user needs the first error, not a later one.
     await shutdown.close().catch(() => {});
@@ -92,40 +79,52 @@ export async function startServer(
   }
 }
 
-async function start(
-  options: ResolvedOptions,
-  { standingFixtures = false, sharesProcess = false, style = NPX, report, warn }: ServerSurroundings,
-  shutdown: Shutdown,
-) {
-  // Errors in the options must be found before anything is opened.
+export type RunningServer = Awaited<ReturnType<typeof startServer>>;
+
+type Plan = Awaited<ReturnType<typeof readOptions>>;
+type Opened = Awaited<ReturnType<typeof open>>;
+type Emulator = Awaited<ReturnType<typeof build>>;
+
+/** Reads the options. It opens nothing, so an error in them has no effect. */
+async function readOptions(options: ResolvedOptions, surroundings: ServerSurroundings) {
+  const { style = NPX } = surroundings;
   const terms = readStructures(options);
   const label = (name: OptionName) => givenAs(options, name) ?? style.option({ option: name });
-  /** The port while the server listens. */
-  let port: number | undefined;
-  const baseUrl = () => baseUrlOf(options, port);
-  const egress = new Egress(allowedHosts(options), () => port);
+  /** Its port is known while the server listens. */
+  const address: { port?: number } = {};
+  const egress = new Egress(allowedHosts(options), () => address.port);
   const aliases = aliasesOf(options, label);
   const settings = settingsOf(options, terms, egress, label);
-  const currencies = [...settings.currencies.keys()];
-  const clock = new Clock();
-  const preparation = { ...options, wallets: terms.wallets };
-  const firstFaults =
-    options.faults === undefined ? [] : parseInput(FaultRules, { faults: options.faults }).faults;
-  const initial = initialSnapshots(packagedFixtures(), options.fixtures, label('fixtures'), currencies);
-  const random = systemRandom;
-  const controlToken =
-    options.controlToken ?? (isLoopback(options.host) ? null : randomBytes(18).toString('base64url'));
-  const onRejected = (target: string, why: string) => {
-    const host = target.replace(/^.*@/, '');
-    events.rejectedHost(nameIn(host) ?? host.slice(0, MAX_HOST), why);
+  return {
+    ...surroundings,
+    options,
+    style,
+    label,
+    address,
+    baseUrl: () => baseUrlOf(options, address.port),
+    egress,
+    aliases,
+    settings,
+    preparation: { ...options, wallets: terms.wallets },
+    initialFaults:
+      options.faults === undefined ? [] : parseInput(FaultRules, { faults: options.faults }).faults,
+    initial: initialSnapshots(packagedFixtures(), options.fixtures, label('fixtures'), [
+      ...settings.currencies.keys(),
+    ]),
+    controlToken:
+      options.controlToken ?? (isLoopback(options.host) ? null : randomBytes(18).toString('base64url')),
+    identify: await planIdentity(options, aliases, label),
+    trust: { ca: await readIpnCa(options, label), insecure: options.ipnInsecure },
   };
-  const openFront = await planFront({ options, aliases, label, url: baseUrl, dialect, warn, onRejected });
-  const trust = { ca: await readIpnCa(options, label), insecure: options.ipnInsecure };
+}
 
-  // Lock the folder and read the state.
+/** Locks the folder, reads the state and adapts it to the options. */
+async function open(plan: Plan, shutdown: Shutdown) {
+  const { options, label, settings, initial, warn } = plan;
   const isNamed = isGivenByUser(options, 'dataDir');
   const folder = options.inMemory ? null : await DataFolder.acquire(options.dataDir, { isNamed });
   shutdown.add(() => folder?.release());
+  const currencies = [...settings.currencies.keys()];
   const store = folder
     ? await Store.open(
         { folder: folder.path, fsync: options.fsync, assertOurs: folder.assertOurs, currencies, warn },
@@ -134,19 +133,32 @@ async function start(
     : Store.inMemory(await initial());
   shutdown.add(() => store.close());
   store.notices.unshift(...(folder?.notices ?? []));
-  if (store.found && options.fixtures !== undefined && !standingFixtures) {
+  if (store.found && options.fixtures !== undefined && !plan.standingFixtures) {
     store.notices.push(
       `${label('fixtures')} is ignored because ${folder?.path} already has a state (use state reset to load it)`,
     );
   }
-  if (controlToken === null && options.publicUrl && !isLoopback(new URL(options.publicUrl).hostname)) {
+  if (plan.controlToken === null && options.publicUrl && !isLoopback(new URL(options.publicUrl).hostname)) {
     store.notices.push(
       `anyone who can reach ${options.publicUrl} can read the keys and settle payments; set ${label('controlToken')} to require a token`,
     );
   }
-
-  // Adapt the state to the options, and build the use cases.
+  const clock = new Clock();
   resumeClock(clock, store.state);
+  await store.commit((state) => prepare(state, plan.preparation, settings));
+  const identity = await plan.identify(folder?.path ?? null);
+  shutdown.add(() => identity?.remove?.());
+  store.notices.push(...(identity?.notices ?? []));
+  return { folder, store, clock, identity };
+}
+
+/** Builds the use cases, and what sends IPNs. Nothing is sent yet. */
+async function build(plan: Plan, { folder, store, clock, identity }: Opened, shutdown: Shutdown) {
+  const { options, settings, egress, initial, preparation, controlToken, style, baseUrl, report } = plan;
+  const random = systemRandom;
+  const stopped = shutdown.stopping.signal;
+  const events = new EventLog(store, clock, randomUUID().slice(0, 8));
+  const notice = (text: string) => events.notice(text);
   const drawIds = () =>
     createIds(
       options.seed === undefined
@@ -154,9 +166,6 @@ async function start(
         : seededRandom(options.seed, `${store.state.size}:${newestIds(store.state)}`),
     );
   let ids = drawIds();
-  const renewIds = () => {
-    ids = drawIds();
-  };
   const context = (requestId?: number): Context => ({
     now: clock.now(),
     ids,
@@ -164,15 +173,13 @@ async function start(
     ipn: dialect.ipn,
     requestId: requestId === undefined ? undefined : events.storedRequestId(requestId),
   });
-  await store.commit((state) => prepare(state, preparation, settings));
-  const events = new EventLog(store, clock, randomUUID().slice(0, 8));
   const faults = new Faults({
     fraction: () => ids.fraction('fault'),
-    initial: firstFaults,
-    notice: (text) => events.notice(text),
+    initial: plan.initialFaults,
+    notice,
   });
-  const poster = new Poster(egress, trust);
-  const { database, rows } = await openRows(options, egress, (text) => events.notice(text));
+  const poster = new Poster(egress, plan.trust);
+  const { database, rows } = await openRows(options, egress, notice);
   const courier = new Courier({
     store,
     clock,
@@ -192,53 +199,88 @@ async function start(
     random,
     events,
     rows,
-    visit: (url) => poster.visit(url, settings.ipn.timeoutMs, shutdown.stopping.signal),
+    visit: (url) => poster.visit(url, settings.ipn.timeoutMs, stopped),
     // Loaded only when used, to keep the start fast.
     orderProbe: async (by, identifier) =>
       (await import('./audit/order-probe.ts')).orderProbe(by, identifier, egress, database),
     faults,
     initial,
     preparation,
-    renewIds,
-  });
-
-  // Listen, then start the work that is due.
-  const dataDir = folder?.path ?? null;
-  const { edge, tlsCa, notices, remove } = await openFront(dataDir);
-  shutdown.add(remove);
-  store.notices.push(...notices);
-  const audits = createAudits({
-    clock,
-    events,
-    report,
-    stopped: shutdown.stopping.signal,
-    // Loaded only when used, to keep the start fast.
-    audit: async (options) => (await import('./http/audit-gateway.ts')).auditShop(parts, egress, options),
+    renewIds: () => {
+      ids = drawIds();
+    },
   });
   const runtime: ServerRuntime = {
     options,
     settings,
-    dataDir,
-    tlsCa,
+    dataDir: folder?.path ?? null,
+    tlsCa: identity?.caFile ?? null,
     controlToken,
     style,
     stop: shutdown.stop,
     pid: process.pid,
     startedAt: timestamp(clock.now()),
     baseUrl,
-    stopped: shutdown.stopping.signal,
+    stopped,
   };
-  const mask = createMask(useCases, controlToken);
-  const parts: AppParts = { ...useCases, audits, runtime, dialect, mask, report };
-  const load = async () => (await import('./http/app.ts')).requestListener(parts, !sharesProcess);
-  const listening = await listen(options, load, dialect, {
-    edge,
-    onRejected,
-    basePaths: basePathsOf(options),
+  const viewParts: ViewParts = { ...useCases, runtime, dialect, mask: createMask(useCases, controlToken) };
+  const audits = createAudits({
+    clock,
+    events,
+    report,
+    stopped,
+    // Loaded only when used, to keep the start fast.
+    audit: async (options) => (await import('./http/audit-gateway.ts')).auditShop(viewParts, egress, options),
   });
+  const parts: AppParts = { ...viewParts, audits, report };
+  return { parts, courier };
+}
+
+/** The shop's database. Loaded only when used, to keep the start fast. @throws GatewayError `usage`, `forbidden` */
+async function openRows({ db, dbSkip }: ResolvedOptions, egress: Egress, notice: (text: string) => void) {
+  if (db === undefined) return { database: undefined, rows: UNSEEN };
+  const [{ Database }, { ShopRows }] = await Promise.all([
+    import('./database/database.ts'),
+    import('./usecases/shop-rows.ts'),
+  ]);
+  const database = new Database({ db, dbSkip }, (url) => egress.unreachable(url));
+  return { database, rows: new ShopRows(() => database.read(), notice) };
+}
+
+/** Listens, then starts the work that is due. */
+async function start(
+  plan: Plan,
+  { folder, store, clock, identity }: Opened,
+  { parts, courier }: Emulator,
+  shutdown: Shutdown,
+) {
+  const { options, address, settings, controlToken, warn } = plan;
+  const { audits, events, faults, mask, runtime } = parts;
+  const { dataDir, tlsCa } = runtime;
+  const onRejected = (target: string, why: string) => {
+    const host = target.replace(/^.*@/, '');
+    events.rejectedHost(nameIn(host) ?? host.slice(0, MAX_HOST), why);
+  };
+  const front =
+    identity || options.proxy
+      ? // Loaded only when used, to keep the start fast.
+        (await import('./http/front.ts')).createFront({
+          credentials: identity,
+          aliases: options.proxy ? plan.aliases : null,
+          url: plan.baseUrl,
+          dialect,
+          onUntrusted: (why) =>
+            warn(`a client does not trust the certificate (${why}): make it trust ${tlsCa}`),
+          onRejected,
+        })
+      : undefined;
+  const load = async () => (await import('./http/app.ts')).requestListener(parts, !plan.sharesProcess);
+  const basePaths = basePathsOf(options);
+  const listening = await listen(options, load, dialect, { front, onRejected, basePaths });
   shutdown.add(listening.close);
   store.notices.push(...listening.notices);
-  port = listening.port;
+  const { port } = listening;
+  address.port = port;
   // A running audit cancels its payments while they can still be stored.
   shutdown.add(() => audits.ended());
   shutdown.add(() => {
@@ -246,7 +288,7 @@ async function start(
     courier.stop();
   });
   courier.start();
-  startAutoSettling(store, clock, useCases.payments);
+  startAutoSettling(store, clock, parts.payments);
   if (settings.keep) shutdown.add(startRetaining({ store, clock, courier, retention: settings.keep }));
   const url = ownUrlOf(options, port);
   await folder?.announce({ url, pid: process.pid, controlToken, tlsCa });

@@ -63,20 +63,15 @@ const ALLOWED: Record<string, Doors> = {
     node: ['*'],
   },
   tls: {
-    layers: ['contract', 'store/files.ts', 'system/real-time.ts'],
+    layers: ['contract', 'options', 'store/files.ts', 'system/real-time.ts'],
     packages: ['node-forge', 'node-forge/lib/asn1.js', 'node-forge/lib/util.js'],
     node: ['*'],
-  },
-  front: {
-    layers: ['contract', 'options', 'tls', 'http/edge.ts'],
-    types: ['wire'],
-    node: ['node:path'],
   },
   server: {
     layers: [
       'contract',
-      'front',
       'options',
+      'tls',
       'domain',
       'system',
       'wire',

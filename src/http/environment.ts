@@ -34,12 +34,16 @@ export function basePath({ baseUrl }: Pick<ServerRuntime, 'baseUrl'>): string {
   return new URL(baseUrl()).pathname.replace(/\/+$/, '');
 }
 
-/** Everything that the routes need: the use cases by noun, and the dialect of the service. */
-export interface AppParts extends UseCases {
+/** What the records of the control API are read from: the use cases by noun, and the dialect of the service. */
+export interface ViewParts extends UseCases {
   runtime: ServerRuntime;
   dialect: Dialect;
-  audits: Audits;
   mask: Mask;
+}
+
+/** Everything that the routes need. */
+export interface AppParts extends ViewParts {
+  audits: Audits;
   /** Receives every internal error. */
   report: (error: unknown) => void;
 }

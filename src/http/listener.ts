@@ -22,7 +22,7 @@ import { JSON_TYPE } from './operation.ts';
 export type RequestListener = (incoming: IncomingMessage, outgoing: ServerResponse) => unknown;
 
 /** TLS and the proxy, in front of a server. */
-export interface Frontend {
+export interface Front {
   /**
    * Handles the connections of a server.
    *
@@ -37,7 +37,7 @@ export interface Frontend {
 
 interface Surroundings {
   /** Comes before the listener. */
-  edge?: Frontend | undefined;
+  front?: Front | undefined;
   /** Called for each request of a client that uses the emulator as its proxy, if it is rejected. */
   onRejected?: (host: string, why: string) => void;
   /** The paths below which the routes are also served. */
@@ -100,7 +100,7 @@ export async function listen(
   const timer = setTimeout(start, LOAD_AFTER_MS).unref();
   const close = async () => {
     clearTimeout(timer);
-    surroundings.edge?.close();
+    surroundings.front?.close();
     await Promise.all(servers.map(drained));
   };
   return { port: bound, notices, close };
@@ -120,13 +120,13 @@ async function drained(server: Server): Promise<void> {
 function serverFor(
   listener: RequestListener,
   dialect: Dialect,
-  { edge, basePaths = [], onRejected }: Surroundings,
+  { front, basePaths = [], onRejected }: Surroundings,
 ): Server {
   const server = createServer(
     // Node rejects a request without Host but sends no body, so the listener does it.
     { requestTimeout: 30_000, keepAliveTimeout: 65_000, requireHostHeader: false },
     (incoming, outgoing) => {
-      if (edge && !edge.admits(incoming, outgoing)) return;
+      if (front && !front.admits(incoming, outgoing)) return;
       if (basePaths.length) incoming.url = withoutBase(incoming.url ?? '', basePaths, dialect);
       // Set here because adding a header to a finished response costs many times more.
       outgoing.setHeader('X-Gateway-Sim', '1');
@@ -143,7 +143,7 @@ function serverFor(
     endRaw(socket, 405, noProxy(url), dialect);
     onRejected?.(url, noProxy(url));
   };
-  const connect = edge?.attach(server) ?? rejectConnect;
+  const connect = front?.attach(server) ?? rejectConnect;
   // By default, Node closes the connection on CONNECT and rejects an Expect header without a body.
   server.on('connect', (request, socket, head) => {
     socket.on('error', () => socket.destroy());

@@ -12,7 +12,7 @@ import { realNow } from '../system/real-time.ts';
 export interface Identity {
   cert: string;
   key: string;
-  /** The certificate file that clients must trust. */
+  /** The absolute path of the certificate file that clients must trust. */
   caFile: string;
   /** Notices about the certificate. */
   notices: readonly string[];
@@ -235,14 +235,15 @@ export async function identityOf(
   const found = given ? undefined : await findMkcertPair(folders, names, now, (why) => notices.push(why));
   if (found) notices.push(`TLS uses the mkcert pair ${found.certFile}; clients must trust ${found.caFile}`);
   const pair = given ?? found;
-  if (pair) return { ...pair, notices: [...notices, ...noticesOn(pair, names, now)] };
+  if (pair)
+    return { ...pair, caFile: resolve(pair.caFile), notices: [...notices, ...noticesOn(pair, names, now)] };
   // Loaded only when needed.
   const { storedAuthority, temporaryAuthority } = await import('./authority.ts');
   const own = await (dataDir === null
     ? temporaryAuthority(names, now)
     : storedAuthority(dataDir, names, now));
   if (own.notice) notices.push(own.notice);
-  return { ...own, notices };
+  return { ...own, caFile: resolve(own.caFile), notices };
 }
 
 function noticesOn({ certFile, leaf, issuer }: GivenPair, names: readonly string[], now: number): string[] {

@@ -16,7 +16,7 @@ import { maskedIn } from '../../system/secret.ts';
 import type * as happened from '../../usecases/event-log.ts';
 import type { Settled as SettledPayment } from '../../usecases/payments.ts';
 import { verdictFields, verdictView } from '../../usecases/verdict.ts';
-import type { AppParts, ServerRuntime } from '../environment.ts';
+import type { ServerRuntime, ViewParts } from '../environment.ts';
 
 /*
  * Converts stored records to records and lists of the control API.
@@ -47,7 +47,7 @@ export function wholeList<View>(data: View[]): { data: View[]; nextCursor: null 
   return { data, nextCursor: null };
 }
 
-export function paymentView(payment: stored.Payment, { runtime, dialect, payments }: AppParts): Payment {
+export function paymentView(payment: stored.Payment, { runtime, dialect, payments }: ViewParts): Payment {
   const {
     history: _history,
     messageId: _messageId,
@@ -81,7 +81,7 @@ export function mappedAddresses(
 /** @param underWay default: the current attempt, if any */
 export function deliveryView(
   delivery: stored.Delivery,
-  { ipns }: Pick<AppParts, 'ipns'>,
+  { ipns }: Pick<ViewParts, 'ipns'>,
   underWay = ipns.underWay(delivery.id),
 ): Delivery {
   const { attemptCount, signedWith: _key, ...record } = delivery;
@@ -101,7 +101,7 @@ export function deliveryView(
   };
 }
 
-export function settledView(settled: SettledPayment, parts: AppParts): Settled {
+export function settledView(settled: SettledPayment, parts: ViewParts): Settled {
   const payment = paymentView(settled.payment, parts);
   return {
     payment,
@@ -134,11 +134,11 @@ export function clockView({ now, frozen, ahead, nextDue }: ClockReading): Clock 
 }
 
 /** An event of the control API, with secrets masked, and the passwords in addresses. */
-export function simEventView(event: happened.SimEvent, parts: AppParts): SimEvent {
+export function simEventView(event: happened.SimEvent, parts: ViewParts): SimEvent {
   return maskedIn(parts.mask(openEventView(event, parts)), hidePasswords);
 }
 
-function openEventView(event: happened.SimEvent, parts: AppParts): SimEvent {
+function openEventView(event: happened.SimEvent, parts: ViewParts): SimEvent {
   const { seq, at } = event;
   switch (event.type) {
     case 'request':
@@ -168,7 +168,7 @@ function openEventView(event: happened.SimEvent, parts: AppParts): SimEvent {
 }
 
 /** Masks credentials in headers, card numbers and card codes. `mask` masks the secret keys. */
-function requestView(request: RecordedRequest, { dialect }: AppParts): RecordedRequest {
+function requestView(request: RecordedRequest, { dialect }: ViewParts): RecordedRequest {
   const headers = Object.entries(request.requestHeaders).map(([name, value]) => [
     name,
     shownHeader(name, value),
@@ -178,6 +178,6 @@ function requestView(request: RecordedRequest, { dialect }: AppParts): RecordedR
 }
 
 /** A recorded request with all secrets masked. */
-export function maskedRequest(request: RecordedRequest, parts: AppParts): RecordedRequest {
+export function maskedRequest(request: RecordedRequest, parts: ViewParts): RecordedRequest {
   return maskedIn(parts.mask(requestView(request, parts)), hidePasswords);
 }

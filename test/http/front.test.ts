@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { dirname } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { SimEvent } from '../../src/contract/event.ts';
-import { createEdge, type EdgeOptions } from '../../src/http/edge.ts';
+import { createFront, type FrontOptions } from '../../src/http/front.ts';
 import { listen } from '../../src/http/listener.ts';
 import { readJson, request } from '../../src/library/control-client.ts';
 import type { StartOptions } from '../../src/options/table.ts';
@@ -265,17 +265,17 @@ describe('a connection without a request', () => {
       socket.resume().once('close', () => resolve());
     });
 
-  async function edge(requestTimeoutMs = 600_000, credentials: EdgeOptions['credentials'] = { cert, key }) {
+  async function front(requestTimeoutMs = 600_000, credentials: FrontOptions['credentials'] = { cert, key }) {
     const options = { credentials, aliases: [ALIAS], url: () => 'https://x', dialect, requestTimeoutMs };
-    const made = createEdge({ ...options, onUntrusted: () => {}, onRejected: () => {} });
+    const made = createFront({ ...options, onUntrusted: () => {}, onRejected: () => {} });
     const load = async () => (_: unknown, outgoing: { end: (text: string) => void }) => outgoing.end('hello');
-    const listening = await listen({ host: '127.0.0.1', port: 0 }, load, dialect, { edge: made });
+    const listening = await listen({ host: '127.0.0.1', port: 0 }, load, dialect, { front: made });
     onTestFinished(listening.close);
     return { port: listening.port, stop: listening.close };
   }
 
   it('is closed if it sends nothing, outside or inside a tunnel', async () => {
-    const { port } = await edge(100);
+    const { port } = await front(100);
     const silent = await connected(port);
     const half = await tunnel(port, `${ALIAS}:443`);
     const begun = await connected(port);
@@ -284,7 +284,7 @@ describe('a connection without a request', () => {
   });
 
   it('is closed if it sends no complete request after its handshake', async () => {
-    const { port } = await edge(2_000);
+    const { port } = await front(2_000);
     const secure = await secured(await connected(port), ca, 'localhost');
     const slow = await secured(await connected(port), ca, 'localhost');
     slow.write('GET / HTTP/1.1\r\n');
@@ -292,7 +292,7 @@ describe('a connection without a request', () => {
   });
 
   it('is closed by a proxy without TLS, too, unless it has already received a response', async () => {
-    const { port } = await edge(1_000, null);
+    const { port } = await front(1_000, null);
     const idle = await connected(port);
     const answered = textUntil(idle, 'hello');
     idle.write(getting('/', 'localhost').replace('Connection: close\r\n', ''));
@@ -302,7 +302,7 @@ describe('a connection without a request', () => {
   });
 
   it('does not delay a stop', async () => {
-    const { port, stop } = await edge();
+    const { port, stop } = await front();
     const silent = await connected(port);
     const half = await tunnel(port, `${ALIAS}:443`);
     const idle = await secured(await connected(port), ca, 'localhost');

@@ -5,10 +5,10 @@ import * as tls from 'node:tls';
 import { isLoopback } from '../contract/address.ts';
 import { clearTimeout, setTimeout } from '../system/real-time.ts';
 import type { Dialect } from '../wire/dialect.ts';
-import { endRaw, type Frontend, nameIn, noProxy, proxied, refuse } from './listener.ts';
+import { endRaw, type Front, nameIn, noProxy, proxied, refuse } from './listener.ts';
 
 /** Options of the TLS and proxy front end. */
-export interface EdgeOptions {
+export interface FrontOptions {
   /** The certificate for HTTPS; null for plain HTTP. */
   credentials: { cert: string; key: string } | null;
   /** Hosts that the proxy serves; null without a proxy. */
@@ -32,13 +32,11 @@ const REQUEST_TIMEOUT_MS = 10_000;
 
 type Problem = readonly [status: number, text: string];
 
-export type Edge = ReturnType<typeof createEdge>;
-
 /**
  * Terminates TLS and acts as a proxy, before a Node server. One port serves both: the first byte shows whether it is TLS
  * or HTTP. If TLS is on, plain HTTP is rejected with a message, except requests to the proxy.
  */
-export function createEdge(options: EdgeOptions): Frontend {
+export function createFront(options: FrontOptions): Front {
   const { credentials, aliases, url, dialect, requestTimeoutMs = REQUEST_TIMEOUT_MS } = options;
   /**
    * Connections without a request. The key is the remote address, because TLS wraps the socket in another
