@@ -42,7 +42,7 @@ const ALLOWED: Record<string, Doors> = {
   domain: { layers: ['contract', 'system/secret.ts'], types: ['system'], packages: ['big.js', 'zod/mini'] },
   wire: { layers: ['contract', 'domain'], packages: ['zod/mini'], node: ['node:buffer', 'node:crypto'] },
   store: {
-    layers: ['contract', 'domain', 'system/real-time.ts'],
+    layers: ['contract', 'domain', 'system/files.ts', 'system/real-time.ts'],
     packages: ['lowdb', 'zod/mini'],
     node: ['node:buffer', 'node:fs', 'node:fs/promises', 'node:os', 'node:path', 'node:crypto', 'node:zlib'],
   },
@@ -63,7 +63,7 @@ const ALLOWED: Record<string, Doors> = {
     node: ['*'],
   },
   tls: {
-    layers: ['contract', 'options', 'store/files.ts', 'system/real-time.ts'],
+    layers: ['contract', 'options', 'system/files.ts', 'system/real-time.ts'],
     packages: ['node-forge', 'node-forge/lib/asn1.js', 'node-forge/lib/util.js'],
     node: ['*'],
   },
@@ -117,16 +117,7 @@ const ALLOWED: Record<string, Doors> = {
     node: ['*'],
   },
   library: {
-    layers: [
-      'contract',
-      'options',
-      'audit',
-      'system',
-      'wire',
-      'store/files.ts',
-      'delivery/egress.ts',
-      'delivery/sender.ts',
-    ],
+    layers: ['contract', 'options', 'audit', 'system', 'wire', 'delivery/egress.ts', 'delivery/sender.ts'],
     types: ['http'],
     node: ['node:dns', 'node:http', 'node:https'],
   },

@@ -13,8 +13,8 @@ import {
   untrusted,
 } from '../options/resolve.ts';
 import { type OptionName, type OptionSpec, type ResolvedOptions, START_OPTIONS } from '../options/table.ts';
-import { readText, reason } from '../store/files.ts';
 import { DEFAULT_DATA_DIR } from '../store/server-file.ts';
+import { readText, reason } from '../system/files.ts';
 import type { Io } from './io.ts';
 
 export const CONFIGURATION_FILE = 'gateway-sim.config.json';

@@ -29,7 +29,7 @@ function surviveOutputErrors(): void {
     // A closed reader (`| head`, a closed terminal) is not an error: the rest of the output is dropped.
     if (process.exitCode === 5 || error.code === 'EPIPE' || error.code === 'EIO') return;
     process.exitCode = 5;
-    const { reason } = await import('../store/files.ts');
+    const { reason } = await import('../system/files.ts');
     process.stderr.write(`gateway-sim: the output cannot be written: ${reason(error)}\n`);
   };
   for (const stream of [process.stdout, process.stderr]) stream.on('error', fail);

@@ -3,8 +3,8 @@ import { existsSync } from 'node:fs';
 import { constants, lstat, open, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { GatewayError, hint, usage } from '../contract/error.ts';
-import { isLink, unwritable } from '../store/files.ts';
 import { looksLikeState } from '../store/folder.ts';
+import { isLink, unwritable } from '../system/files.ts';
 import type { CommandResult } from './output.ts';
 
 /**

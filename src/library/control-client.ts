@@ -16,7 +16,7 @@ import { invisibleIn } from '../contract/invisible.ts';
 import { parseDuration } from '../contract/time.ts';
 import { IDENTITY, identityCheck, open, readText } from '../delivery/sender.ts';
 import type { ControlApi } from '../http/control/routes.ts';
-import { readText as readFileText, reason } from '../store/files.ts';
+import { readText as readFileText, reason } from '../system/files.ts';
 
 interface Connection {
   /** The certificates to trust for HTTPS; default: the usual ones. */

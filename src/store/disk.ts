@@ -2,11 +2,11 @@ import { writeFile } from 'node:fs/promises';
 import type { Low } from 'lowdb';
 import { GatewayError, hint, option } from '../contract/error.ts';
 import type { State, Undo } from '../domain/state.ts';
+import { isCreated, reason, removeFile, unwritable } from '../system/files.ts';
 import { clearTimeout, setImmediate, setTimeout } from '../system/real-time.ts';
 import { checksumsOf } from './edits.ts';
-import { isCreated, reason, removeFile, type StoreFiles, unwritable } from './files.ts';
 import { Journal, type Mark } from './journal.ts';
-import type { FoundFiles } from './read-folder.ts';
+import type { FoundFiles, StoreFiles } from './read-folder.ts';
 import { changeText, emptySnapshot, type Snapshot, type StoredChange, wholeState } from './snapshot.ts';
 import { keepEdited, type SnapshotFile } from './snapshot-file.ts';
 

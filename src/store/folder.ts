@@ -2,7 +2,8 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { chmod, lstat, mkdir, readdir, rename } from 'node:fs/promises';
 import { basename, join, relative, resolve } from 'node:path';
 import { GatewayError, hint, option } from '../contract/error.ts';
-import { fileId, isCreated, isFolder, makeFolder, onFolder, openFile, readText, replaced } from './files.ts';
+import { fileId, isCreated, isFolder, makeFolder, onFolder, openFile, readText } from '../system/files.ts';
+import { replaced } from './errors.ts';
 import { isLock, Lock } from './lock.ts';
 import { DEFAULT_DATA_DIR, removeServerInfo, type ServerInfo, writeServerInfo } from './server-file.ts';
 

@@ -3,7 +3,7 @@ import { CURRENCY_CODE } from '../contract/amount.ts';
 import { COLLECTION_NAMES, type CollectionName, type Records } from '../contract/state.ts';
 import { isCardNumber } from '../domain/card.ts';
 import type { Lists } from '../domain/state.ts';
-import { damaged } from './files.ts';
+import { damaged } from './errors.ts';
 
 /** Every collection of a state as plain records. */
 export type WholeState = Required<Lists>;

@@ -1,17 +1,8 @@
 import { ftruncateSync, writeSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
-import {
-  damaged,
-  fileId,
-  openFile,
-  replaced,
-  replaceFile,
-  type StoreFiles,
-  syncFile,
-  syncFolder,
-  unwritable,
-} from './files.ts';
+import { fileId, openFile, replaceFile, syncFile, syncFolder, unwritable } from '../system/files.ts';
+import { damaged, replaced } from './errors.ts';
 import { chunksOf, linesOf, NEWLINE, readIfThere } from './lines.ts';
 import { SNAPSHOT_VERSION } from './migrations.ts';
 import { isRecord } from './parse-records.ts';
@@ -36,6 +27,13 @@ export interface Mark {
   db: string;
   /** The number of the last line that it includes. */
   after: number;
+}
+
+export interface JournalOptions {
+  /** Whether a write waits until the disk has the data. */
+  fsync: boolean;
+  /** Throws if the folder is no longer the locked one. Called before each batch, so it must take only microseconds. */
+  assertOurs?: () => void;
 }
 
 const firstLine = (mark: Mark): string => sealed(JSON.stringify({ journal: FORMAT, ...mark }));
@@ -180,7 +178,7 @@ export class Journal {
     path: string,
     file: FileHandle,
     end: End,
-    { fsync, assertOurs = () => {} }: Pick<StoreFiles, 'fsync' | 'assertOurs'>,
+    { fsync, assertOurs = () => {} }: JournalOptions,
   ) {
     this.#path = path;
     this.#file = file;
@@ -195,11 +193,7 @@ export class Journal {
    *
    * @throws the file system's error
    */
-  static async create(
-    path: string,
-    mark: Mark,
-    options: Pick<StoreFiles, 'fsync' | 'assertOurs'>,
-  ): Promise<Journal> {
+  static async create(path: string, mark: Mark, options: JournalOptions): Promise<Journal> {
     const line = Buffer.from(firstLine(mark));
     const file = await replaceFile(path, async (file) => {
       await file.appendFile(line);
@@ -217,7 +211,7 @@ export class Journal {
   static async open(
     path: string,
     { end, isCut }: { end: End; isCut: boolean },
-    options: Pick<StoreFiles, 'fsync' | 'assertOurs'>,
+    options: JournalOptions,
   ): Promise<Journal> {
     try {
       const bytes = isCut ? end.bytes - 1 : end.bytes;

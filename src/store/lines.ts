@@ -1,6 +1,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import { GatewayError } from '../contract/error.ts';
-import { damaged, openFile, reason, requireNoDanglingLink } from './files.ts';
+import { openFile, reason, requireNoDanglingLink } from '../system/files.ts';
+import { damaged } from './errors.ts';
 
 /** Bytes per read: the event loop can run in between. */
 const CHUNK_BYTES = 2 ** 20;

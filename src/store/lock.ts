@@ -4,8 +4,8 @@ import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { quoted } from '../contract/curl.ts';
 import { command, GatewayError, hint } from '../contract/error.ts';
+import { fileId, readText, removeFile } from '../system/files.ts';
 import { clearInterval, pause, performance, realNow, setInterval } from '../system/real-time.ts';
-import { fileId, readText, removeFile } from './files.ts';
 import { identityOf, isRunning, type ProcessIdentity } from './process-identity.ts';
 import { DEFAULT_DATA_DIR } from './server-file.ts';
 

@@ -1,6 +1,6 @@
 import { hint, option } from '../contract/error.ts';
 import { shortJson } from '../contract/text.ts';
-import { damaged } from './files.ts';
+import { damaged } from './errors.ts';
 import { isRecord } from './parse-records.ts';
 
 /** A parsed state, or one of its records, that is not yet validated. */

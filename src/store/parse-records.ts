@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { didYouMean } from '../contract/error.ts';
 import { check, describeIssue } from '../contract/input.ts';
 import { COLLECTIONS, type CollectionName } from '../contract/state.ts';
-import { damaged } from './files.ts';
+import { damaged } from './errors.ts';
 
 /**
  * Validates the records of a collection with its schema, which does not change them.

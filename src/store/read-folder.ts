@@ -4,11 +4,21 @@ import { Low } from 'lowdb';
 import { command, type GatewayError, hint, option } from '../contract/error.ts';
 import { State } from '../domain/state.ts';
 import { changedByBoth } from './edits.ts';
-import { damaged, type StoreFiles } from './files.ts';
+import { damaged } from './errors.ts';
 import { assertConsistent, assertUniqueIds } from './integrity.ts';
-import { type JournalContent, readJournal } from './journal.ts';
+import { type JournalContent, type JournalOptions, readJournal } from './journal.ts';
 import { emptySnapshot, type Snapshot, wholeState } from './snapshot.ts';
 import { SnapshotFile } from './snapshot-file.ts';
+
+/** Where a store keeps its state. */
+export interface StoreFiles extends JournalOptions {
+  /** The data folder, which must exist. The caller must have locked it. */
+  folder: string;
+  /** Currency codes from the options, in addition to the codes of the state's wallets. */
+  currencies?: Iterable<string>;
+  /** Called once when changes can no longer be stored. */
+  warn?: (text: string) => void;
+}
 
 const NO_JOURNAL: JournalContent = {
   marks: [],

@@ -1,7 +1,7 @@
 import { hostname, networkInterfaces } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { bareHost, isLoopback } from '../contract/address.ts';
-import { fileId, isLink, readOwnFile, removeFile, replaceFile } from './files.ts';
+import { fileId, isLink, readOwnFile, removeFile, replaceFile } from '../system/files.ts';
 import { identityOf, isRunning, type ProcessIdentity } from './process-identity.ts';
 
 /** The default data folder of `start`. */

@@ -2,7 +2,7 @@ import { createHash, X509Certificate } from 'node:crypto';
 import { chmod, mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isLink, onFolder, readOwnFile, reason, replaceFile, unwritable } from '../store/files.ts';
+import { isLink, onFolder, readOwnFile, reason, replaceFile, unwritable } from '../system/files.ts';
 import { type Issued, isFor, issue } from './certificates.ts';
 import { makeTemporaryFolder, removeTemporaryFolder } from './temporary-folder.ts';
 

@@ -5,7 +5,7 @@ import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import { usage } from '../contract/error.ts';
-import { readOwnFile, readText, reason } from '../store/files.ts';
+import { readOwnFile, readText, reason } from '../system/files.ts';
 import { realNow } from '../system/real-time.ts';
 
 /** A server's certificate with its key. */

@@ -2,9 +2,9 @@ import { readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { fileId } from '../../src/store/files.ts';
 import { DataFolder } from '../../src/store/folder.ts';
 import { identityOf } from '../../src/store/process-identity.ts';
+import { fileId } from '../../src/system/files.ts';
 import { deadPid, livingPid } from '../helpers/child.ts';
 import { interceptFiles } from '../helpers/file-calls.ts';
 import { temporaryFolder } from '../helpers/folder.ts';

@@ -12,7 +12,7 @@ import { controlServer, trustingAgent } from '../../library/control-client.ts';
 import { dialect, requireMerchant } from '../../library/merchant-client.ts';
 import { readSecret, SEEN_IN_PS } from '../../options/resolve.ts';
 import type { ResolvedOptions } from '../../options/table.ts';
-import { reason } from '../../store/files.ts';
+import { reason } from '../../system/files.ts';
 import { packaged, VERSION } from '../../system/package-info.ts';
 import { type Context, counted, defineCommand, flag, type GivenValues, text } from '../command.ts';
 import { readConfiguration, startConfiguration } from '../configuration.ts';

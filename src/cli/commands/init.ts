@@ -5,7 +5,7 @@ import { DEFAULT_KEYS } from '../../contract/defaults.ts';
 import { command, hint, usage } from '../../contract/error.ts';
 import { SENT_ON_REQUEST } from '../../contract/vocabulary.ts';
 import { type OptionName, type OptionSpec, START_OPTIONS } from '../../options/table.ts';
-import { makeFolder } from '../../store/files.ts';
+import { makeFolder } from '../../system/files.ts';
 import { packaged, packagedFixtures } from '../../system/package-info.ts';
 import { defineCommand, flag, text } from '../command.ts';
 import { CONFIGURATION_FILE } from '../configuration.ts';

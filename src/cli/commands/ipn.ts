@@ -11,7 +11,7 @@ import { DELIVERY_STATES, IPN_FORMATS } from '../../contract/vocabulary.ts';
 import { saysRefused } from '../../domain/receiver-answer.ts';
 import { dialect, merchantIn, requireMerchant } from '../../library/merchant-client.ts';
 import { readSecret, SEEN_IN_PS } from '../../options/resolve.ts';
-import { readBytes, reason } from '../../store/files.ts';
+import { readBytes, reason } from '../../system/files.ts';
 import type { VerifyKeys } from '../../wire/dialect.ts';
 import {
   assignments,

@@ -1,7 +1,7 @@
 import { link, readdir, readlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { readText } from '../../src/store/files.ts';
+import { readText } from '../../src/system/files.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 
 const openFiles = async () => {

@@ -1,15 +1,7 @@
 import { constants, fdatasync, fstatSync, fsync, statSync } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, readlink, rename, stat, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import {
-  command,
-  type ErrorCode,
-  type ErrorDetails,
-  GatewayError,
-  type Hint,
-  hint,
-  option,
-} from '../contract/error.ts';
+import { type ErrorCode, GatewayError, type Hint, hint, option } from '../contract/error.ts';
 import { IS_UTF_16, isUtf16 } from '../contract/invisible.ts';
 
 /** The identity of an open file, or of the file at a path; unique while it is open. Undefined if there is no file. */
@@ -194,21 +186,6 @@ export async function onFolder<Result>(folder: string, work: () => Promise<Resul
   }
 }
 
-/** The error for a path that no longer has the original file or folder. */
-export function replaced(path: string): GatewayError {
-  return new GatewayError(
-    'storage_failed',
-    `${path} was removed, moved or replaced while gateway-sim was using it: changes are no longer stored, and anything at this path is left unchanged`,
-    { hint: hint`Move it back, or stop this emulator and start another one.` },
-  );
-}
-
-/** The error for a state that cannot be read. By default, its hint is to restore a copy or start over. */
-export function damaged(problem: string, details: ErrorDetails = {}): GatewayError {
-  const fix = hint`Restore a good copy, or start over with: ${command('state reset')} (or another ${option('dataDir')}).`;
-  return new GatewayError('state_damaged', problem, { hint: fix, ...details });
-}
-
 /** Removes a file if it exists. Node's `rm` makes three system calls, and loading it takes a millisecond of a start. */
 export async function removeFile(path: string): Promise<void> {
   await unlink(path).catch((error: NodeJS.ErrnoException) => {
@@ -254,18 +231,4 @@ export async function syncFolder(path: string): Promise<void> {
   if (!folder) return;
   await new Promise((resolve) => fsync(folder.fd, resolve));
   await folder.close();
-}
-
-/** Where a store keeps its state. */
-export interface StoreFiles {
-  /** The data folder, which must exist. The caller must have locked it. */
-  folder: string;
-  /** Whether a write waits until the disk has the data. */
-  fsync: boolean;
-  /** Throws if the folder is no longer the locked one. Called before each batch, so it must take only microseconds. */
-  assertOurs?: () => void;
-  /** Currency codes from the options, in addition to the codes of the state's wallets. */
-  currencies?: Iterable<string>;
-  /** Called once when changes can no longer be stored. */
-  warn?: (text: string) => void;
 }

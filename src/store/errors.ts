@@ -1,0 +1,16 @@
+import { command, type ErrorDetails, GatewayError, hint, option } from '../contract/error.ts';
+
+/** The error for a path that no longer has the original file or folder. */
+export function replaced(path: string): GatewayError {
+  return new GatewayError(
+    'storage_failed',
+    `${path} was removed, moved or replaced while gateway-sim was using it: changes are no longer stored, and anything at this path is left unchanged`,
+    { hint: hint`Move it back, or stop this emulator and start another one.` },
+  );
+}
+
+/** The error for a state that cannot be read. By default, its hint is to restore a copy or start over. */
+export function damaged(problem: string, details: ErrorDetails = {}): GatewayError {
+  const fix = hint`Restore a good copy, or start over with: ${command('state reset')} (or another ${option('dataDir')}).`;
+  return new GatewayError('state_damaged', problem, { hint: fix, ...details });
+}
