@@ -54,7 +54,7 @@ const ALLOWED: Record<string, Doors> = {
   'interpret-options': { layers: ['contract', 'domain'], types: ['delivery', 'options'] },
   usecases: {
     layers: ['contract', 'database/rows.ts', 'domain', 'store', 'system/real-time.ts'],
-    types: ['delivery', 'system', 'wire/dialect.ts'],
+    types: ['delivery', 'system', 'wire/body.ts', 'wire/dialect.ts'],
   },
   http: {
     layers: ['contract', 'options', 'usecases', 'wire/body.ts', 'system', 'audit'],

@@ -7,7 +7,7 @@ import { timestamp } from '../contract/time.ts';
 import type { Mode } from '../contract/vocabulary.ts';
 import { autoSettling } from './auto.ts';
 import { unique } from './ids.ts';
-import { findByKey, secretKeyFinder } from './merchant.ts';
+import { findByKey } from './merchant.ts';
 import { chargeOn } from './money.ts';
 import type { Context, Settings } from './settings.ts';
 import type { Payment, RuleResult, State } from './state.ts';
@@ -17,15 +17,7 @@ export interface InitiateCommand {
   publicKey: string;
   request: PaymentRequest;
   /** Warnings about valid input that is probably a mistake. They never change the response. */
-  warnings: (facts: InitiateFacts) => string[];
-}
-
-/** What warnings about a request depend on, apart from the request. */
-export interface InitiateFacts {
-  settings: Settings;
-  /** Whether an earlier payment has the identifier. */
-  isReused: boolean;
-  containsSecretKey: (text: string) => boolean;
+  warnings?: string[];
 }
 
 /**
@@ -61,11 +53,7 @@ export function initiate(
     payerEmail: null,
     walletId: null,
     messageId: null,
-    warnings: command.warnings({
-      settings,
-      isReused: state.payments.newestOf(identifier) !== undefined,
-      containsSecretKey: secretKeyFinder(state),
-    }),
+    warnings: command.warnings ?? [],
     ...(context.requestId !== undefined && { requestId: context.requestId }),
     history: [],
   };
@@ -131,19 +119,17 @@ export function requirePayment(state: State, reference: string): Payment {
  * emulator accept the request. The command is at the end, so that it can be pasted.
  *
  * @param failed the error of the request
- * @param readLoosely reads the request with `--loose`; throws if that fails, too
+ * @param loose the request as `--loose` reads it
  * @param isInObserved whether `--profile observed` accepts a currency, in any case
  * @returns undefined if there is nothing to add
  */
 export function initiateHint(
   failed: GatewayError,
-  readLoosely: () => InitiateCommand,
+  loose: InitiateCommand,
   isInObserved: (currency: string) => boolean,
   state: State,
   settings: Settings,
 ): Hint | undefined {
-  const loose = read(readLoosely);
-  if (!loose) return failed.hint;
   const keyHint = keyProblem(loose.publicKey, state);
   if (failed.code === 'invalid_api_key') return keyHint;
   const key = keyHint ? hint`public_key is also wrong. ${keyHint}` : [];
@@ -157,15 +143,6 @@ export function initiateHint(
   const isMistake = options.some(({ option: name }) => name === 'loose');
   const when = isMistake ? 'For clients that you cannot change' : 'If your gateway has this currency';
   return keyHint ? hint`${key}. ${when}, ${ways}` : hint`${when}, ${ways}`;
-}
-
-function read(readLoosely: () => InitiateCommand): InitiateCommand | undefined {
-  try {
-    return readLoosely();
-  } catch (error) {
-    if (error instanceof GatewayError) return undefined;
-    throw error;
-  }
 }
 
 /** Undefined if no options help. */

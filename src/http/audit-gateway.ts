@@ -38,8 +38,7 @@ function auditGateway(parts: ViewParts, egress: AuditGateway['egress']): AuditGa
         const { publicKey } = merchants.default;
         const fields = withPaymentDefaults(values, { baseUrl: runtime.baseUrl(), publicKey });
         const { form = {} } = dialect.merchant.initiate(mode, fields);
-        const command = dialect.readInitiate({ fields: form, text: '' }, runtime.settings.choices);
-        return paymentView(await payments.initiate(command, mode), parts);
+        return paymentView(await payments.initiate({ fields: form, text: '' }, mode), parts);
       },
       approve: (id, how) => settle(id, { ...how, outcome: 'approve' }),
       cancel: (id, how) => settle(id, { ...how, outcome: 'cancel' }),

@@ -17,7 +17,10 @@ export interface UseCaseParts {
   store: Store;
   clock: Clock;
   courier: Courier;
-  dialect: Pick<Dialect, 'verify' | 'signatureCode' | 'isSignatureMistake' | 'diagnosis'>;
+  dialect: Pick<
+    Dialect,
+    'readInitiate' | 'initiateWarnings' | 'verify' | 'signatureCode' | 'isSignatureMistake' | 'diagnosis'
+  >;
   settings: Settings;
   /** @param requestId the request that causes the change */
   context: (requestId?: number) => Context;

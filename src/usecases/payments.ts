@@ -4,13 +4,7 @@ import type { PaymentEvent, PaymentStep, TimelineEntry, Visit } from '../contrac
 import { REDIRECT_WAIT_MS } from '../contract/time.ts';
 import type { DeliveryOrder, Mode } from '../contract/vocabulary.ts';
 import type { ReadonlyCollection } from '../domain/collection.ts';
-import {
-  type InitiateCommand,
-  initiate,
-  initiateHint,
-  requirePayment,
-  withEvent,
-} from '../domain/payment.ts';
+import { requirePayment, withEvent } from '../domain/payment.ts';
 import {
   autoSettledRedirect,
   REDIRECT_HEAD_START_MS,
@@ -19,6 +13,8 @@ import {
   settle,
 } from '../domain/settle.ts';
 import type { Delivery, Payment } from '../domain/state.ts';
+import type { PostedFields } from '../wire/body.ts';
+import { initiatePosted, withInitiateHint } from './initiate.ts';
 import type { UseCaseParts } from './parts.ts';
 import { paymentSteps, type Step, storyOf, timeline } from './story.ts';
 import { verdictOnPayment } from './verdict.ts';
@@ -47,7 +43,7 @@ export interface Settled {
 export type Payments = ReturnType<typeof paymentUseCases>;
 
 export function paymentUseCases(parts: UseCaseParts) {
-  const { store, settings, context, events } = parts;
+  const { store, settings, context, events, dialect } = parts;
   const timelineOf = (payment: Payment): TimelineEntry[] =>
     timeline(payment, store.state, (stored) => events.requestIdOf(stored));
   /** Records an event in a payment's history. */
@@ -91,18 +87,15 @@ export function paymentUseCases(parts: UseCaseParts) {
     verdict: (payment: Payment) => verdictOnPayment(payment, parts),
 
     /** @param requestId the request that caused this, if any, here and in the methods below */
-    initiate: (command: InitiateCommand, mode: Mode, requestId?: number): Promise<Payment> =>
-      store.commit((state) => initiate(state, command, mode, context(requestId))),
+    initiate: (posted: PostedFields, mode: Mode, requestId?: number): Promise<Payment> =>
+      store.commit((state) => initiatePosted(state, posted, mode, context(requestId), dialect)),
 
-    /** The error of a rejected initiate, with a hint for the log. See `initiateHint`. */
-    explained(
+    /** The error of a rejected initiate, with a hint for the log. See `withInitiateHint`. */
+    withHint: (
       failed: GatewayError,
-      readLoosely: () => InitiateCommand,
+      posted: PostedFields,
       isInObserved: (currency: string) => boolean,
-    ): GatewayError {
-      const hint = initiateHint(failed, readLoosely, isInObserved, store.state, settings);
-      return hint ? failed.with({ hint }) : failed;
-    },
+    ): GatewayError => withInitiateHint(failed, posted, isInObserved, store.state, settings, dialect),
 
     /** The only way to settle a payment. @throws GatewayError `not_found`, or `wrong_state` if it is already settled */
     async settle(reference: string, command: SettleCommand): Promise<Settled> {

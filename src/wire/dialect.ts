@@ -9,6 +9,7 @@ import type { CardPage, IssueCardCommand } from '../domain/card.ts';
 import type { ChosenFields, ComposedIpn, Composition, IpnComposer, IpnRequest } from '../domain/ipn.ts';
 import type { InitiateCommand } from '../domain/payment.ts';
 import type { Language } from '../domain/receiver-answer.ts';
+import type { Settings } from '../domain/settings.ts';
 import type { Card, Payment } from '../domain/state.ts';
 import type { PostedFields } from './body.ts';
 
@@ -19,6 +20,14 @@ import type { PostedFields } from './body.ts';
 
 /** What initiate accepts. */
 export type Accepted = Pick<Choices, 'siteLogo' | 'valueLengths'>;
+
+/** What warnings about a request to initiate depend on, apart from the request. */
+export interface InitiateFacts {
+  settings: Settings;
+  /** Whether an earlier payment has the identifier. */
+  isReused: boolean;
+  containsSecretKey: (text: string) => boolean;
+}
 
 /** The result of a card request. */
 export type CardResult = 'created' | 'activated' | 'blocked' | 'canceled' | 'found';
@@ -41,6 +50,8 @@ export interface Dialect {
   missingPath(path: string): string | undefined;
   /** This and the readers below throw `invalid_fields` with every problem. */
   readInitiate(posted: PostedFields, accepted: Accepted): InitiateCommand;
+  /** Warnings about a request that `readInitiate` accepts. */
+  initiateWarnings(posted: PostedFields, request: PaymentRequest, facts: InitiateFacts): string[];
   initiateAnswer(payment: Payment, baseUrl: string): object;
   readCard(posted: PostedFields): IssueCardCommand;
   readToggle(posted: PostedFields): { cardId: string; action: CardAction };

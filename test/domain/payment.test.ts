@@ -2,14 +2,14 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isEmail, urlProblem } from '../../src/contract/address.ts';
 import { GatewayError, renderHint } from '../../src/contract/error.ts';
-import { LOOSE } from '../../src/contract/profiles.ts';
 import { characters, shorten } from '../../src/contract/text.ts';
 import { secretKeyFinder } from '../../src/domain/merchant.ts';
 import { parseCurrency } from '../../src/domain/money.ts';
-import { initiate, initiateHint, requirePayment, withEvent } from '../../src/domain/payment.ts';
+import { initiate, requirePayment, withEvent } from '../../src/domain/payment.ts';
 import type { State } from '../../src/domain/state.ts';
+import { initiatePosted, withInitiateHint } from '../../src/usecases/initiate.ts';
 import { fieldReader, type PostedFields } from '../../src/wire/body.ts';
-import { readInitiate } from '../../src/wire/documented/initiate.ts';
+import { dialect } from '../../src/wire/documented/service.ts';
 import { character } from '../helpers/characters.ts';
 import {
   applied,
@@ -30,7 +30,7 @@ import {
 /** Reads the posted fields and applies the rule, as the service does. */
 function initiated(to: State, given: PostedFields, changes: SettingsChanges = {}) {
   const using = context(changes);
-  return initiate(to, readInitiate(given, using.settings.choices), 'sandbox', using);
+  return initiatePosted(to, given, 'sandbox', using, dialect);
 }
 
 /** The error for these fields. Fails if they are accepted. */
@@ -46,13 +46,9 @@ function refusal(given: PostedFields, changes: SettingsChanges = {}): GatewayErr
 
 /** The hint in the log, as text. `--profile observed` accepts PKR in any case. */
 function fixFor(given: PostedFields, changes: SettingsChanges = {}): string | undefined {
-  const hint = initiateHint(
-    refusal(given, changes),
-    () => readInitiate(given, LOOSE),
-    (currency) => ['PKR', 'USD'].includes(currency.toUpperCase()),
-    state(),
-    settings(changes),
-  );
+  const isInObserved = (currency: string) => ['PKR', 'USD'].includes(currency.toUpperCase());
+  const failed = refusal(given, changes);
+  const { hint } = withInitiateHint(failed, given, isInObserved, state(), settings(changes), dialect);
   return hint && renderHint(hint);
 }
 
@@ -339,8 +335,8 @@ it('rejects the secret key as public_key, and the hint says so without repeating
 describe('warnings', () => {
   it('report a reused identifier, although the payment is a new one', () => {
     const held = state();
-    const first = applied(held, initiate(held, input(), 'sandbox', context()));
-    const second = applied(held, initiate(held, input(), 'live', context()));
+    const first = applied(held, initiated(held, posted()));
+    const second = applied(held, initiated(held, posted()));
     expect(first.warnings).toEqual([]);
     expect(second.warnings).toEqual([
       'identifier "order-1" was used before: this is a new payment with the same identifier',

@@ -3,7 +3,7 @@ import { shellWord } from '../../contract/curl.ts';
 import { GatewayError } from '../../contract/error.ts';
 import { ServiceError } from '../../contract/error-body.ts';
 import { isOwnPage, readOrigin } from '../../contract/page-origin.ts';
-import { LOOSE, PROFILES } from '../../contract/profiles.ts';
+import { PROFILES } from '../../contract/profiles.ts';
 import { shorten } from '../../contract/text.ts';
 import { MODES, type Mode } from '../../contract/vocabulary.ts';
 import { givenAs } from '../../options/resolve.ts';
@@ -115,7 +115,7 @@ async function answerInitiate(
     }
     read = await posted;
     log.requestBody = read.text;
-    const payment = await payments.initiate(dialect.readInitiate(read, choices), mode, log.id);
+    const payment = await payments.initiate(read, mode, log.id);
     const body = JSON.stringify(dialect.initiateAnswer(payment, runtime.baseUrl()));
     log.paymentId = payment.id;
     log.notes = payment.warnings;
@@ -128,11 +128,7 @@ async function answerInitiate(
     const isOk = isRefusal && runtime.options.errorStatus === 'ok';
     const given = isRefusal ? read : undefined;
     const logged = given
-      ? payments.explained(
-          error,
-          () => dialect.readInitiate(given, LOOSE),
-          (currency) => isInObserved(currency, runtime),
-        )
+      ? payments.withHint(error, given, (currency) => isInObserved(currency, runtime))
       : error;
     const refusal = isRefusal ? dialect.refusal(error, mode, choices) : undefined;
     return respond(isOk ? 200 : statusOf(error), noteError(log, logged, parts, refusal));

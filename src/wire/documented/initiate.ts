@@ -7,10 +7,10 @@ import { shorten, shortJson } from '../../contract/text.ts';
 import { CHECKOUT_THEMES } from '../../contract/vocabulary.ts';
 import { mistypedMagic } from '../../domain/auto.ts';
 import { amountFromNumber } from '../../domain/money.ts';
-import { type InitiateFacts, upperCaseProblem } from '../../domain/payment.ts';
+import { upperCaseProblem } from '../../domain/payment.ts';
 import type { Payment } from '../../domain/state.ts';
 import type { PostedFields } from '../body.ts';
-import type { Accepted, Dialect } from '../dialect.ts';
+import type { Accepted, Dialect, InitiateFacts } from '../dialect.ts';
 import { amountSource } from '../encoding.ts';
 import { address, amountJson, email, oneOf, postedMessage, required, text, trimmed } from '../fields.ts';
 import { checkoutUrl, fromWire, MAX_IDENTIFIER, REQUEST_NAMES } from './names.ts';
@@ -119,16 +119,14 @@ export const readInitiate: Dialect['readInitiate'] = (posted, accepted) => {
   const fields = checked(posted, accepted);
   const { site_logo = null, checkout_theme = 'light' } = fields;
   const request = { ...fromWire(REQUEST_NAMES, fields), siteLogo: site_logo, checkoutTheme: checkout_theme };
-  return {
-    publicKey: fields.public_key,
-    request,
-    warnings: (facts) => [
-      ...requestWarnings(request, facts),
-      ...fieldWarnings(posted, fields, facts),
-      ...strictProblems(posted, accepted).map(strictWarning),
-    ],
-  };
+  return { publicKey: fields.public_key, request };
 };
+
+export const initiateWarnings: Dialect['initiateWarnings'] = (posted, request, facts) => [
+  ...requestWarnings(request, facts),
+  ...fieldWarnings(posted, request, facts),
+  ...strictProblems(posted, facts.settings.choices).map(strictWarning),
+];
 
 function checked(posted: PostedFields, accepted: Accepted): InitiateFields {
   const outcome = tryReading(posted, accepted);
@@ -212,7 +210,7 @@ function host(url: string): string {
 /** Probable mistakes in the fields as sent. */
 function fieldWarnings(
   { fields }: PostedFields,
-  { amount, customer_email }: InitiateFields,
+  { amount, customerEmail }: PaymentRequest,
   { containsSecretKey }: InitiateFacts,
 ): string[] {
   const warnings: string[] = [];
@@ -223,9 +221,9 @@ function fieldWarnings(
       `amount "${amount}" has more than two decimals, like the result of a floating-point calculation`,
     );
   }
-  const magic = mistypedMagic(customer_email);
+  const magic = mistypedMagic(customerEmail);
   if (magic) {
-    warnings.push(`customer_email ${customer_email} does not settle the payment: did you mean ${magic}?`);
+    warnings.push(`customer_email ${customerEmail} does not settle the payment: did you mean ${magic}?`);
   }
   let unknown = 0;
   for (const name in fields) {

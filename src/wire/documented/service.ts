@@ -28,6 +28,7 @@ import {
   InitiateAnswer,
   InitiateRequest,
   initiateAnswer,
+  initiateWarnings,
   readInitiate,
 } from './initiate.ts';
 import { compose, corruptSignature, IPN_EXAMPLE, Ipn, resigned } from './ipn.ts';
@@ -144,6 +145,7 @@ export const dialect: Dialect = {
     return typeof named === 'string' ? named : undefined;
   },
   missingPath,
+  initiateWarnings,
   readInitiate,
   initiateAnswer,
   readCard,
