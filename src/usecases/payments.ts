@@ -1,5 +1,5 @@
 import { hidePasswords } from '../contract/credentials.ts';
-import { GatewayError } from '../contract/error.ts';
+import type { GatewayError } from '../contract/error.ts';
 import type { PaymentEvent, PaymentStep, TimelineEntry, Visit } from '../contract/payment.ts';
 import { REDIRECT_WAIT_MS } from '../contract/time.ts';
 import type { DeliveryOrder, Mode } from '../contract/vocabulary.ts';
@@ -69,13 +69,6 @@ export function paymentUseCases(parts: UseCaseParts) {
 
     /** The payment with this id, or with this identifier of a merchant. @throws GatewayError `not_found` */
     require: (reference: string): Payment => requirePayment(store.state, reference),
-
-    /** The payment with this id in the checkout of a mode. @throws GatewayError `not_found` */
-    requireInMode(paymentId: string, mode: Mode): Payment {
-      const payment = store.state.payments.get(paymentId);
-      if (payment?.mode === mode) return payment;
-      throw new GatewayError('not_found', 'no payment has this payment_id');
-    },
 
     /** The payment's own steps in order, starting with its initiation. */
     steps: (payment: Payment): PaymentStep[] => paymentSteps(payment, (stored) => events.requestIdOf(stored)),

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { urlProblem } from '../../contract/address.ts';
 import { CODE_LIFETIME_MS, MAX_ENTRY } from '../../contract/checkout.ts';
 import { shellWord } from '../../contract/curl.ts';
-import { command, type GatewayError } from '../../contract/error.ts';
+import { command, GatewayError } from '../../contract/error.ts';
 import { parseInput } from '../../contract/input.ts';
 import { SettleInput } from '../../contract/payment.ts';
 import { MODES, type Mode } from '../../contract/vocabulary.ts';
@@ -34,6 +34,21 @@ const REMEMBERED = 1_000;
 
 type Entry = Pick<CheckoutView, 'step' | 'value' | 'problem'>;
 
+/** What the checkout of one mode needs, and what it remembers between requests. */
+interface Checkout {
+  parts: AppParts;
+  mode: Mode;
+  /** The last rejected entry by payment, to show again with the problem. */
+  rejected: Map<string, Entry>;
+  /** Results of the forms that settle, by form and page. */
+  sent: Map<string, Promise<StepResult>>;
+}
+
+/** A request to the checkout. */
+interface Visit extends Checkout {
+  c: AppContext;
+}
+
 /** A form of the checkout: one call and a redirect. */
 interface Step {
   summary: string;
@@ -41,240 +56,243 @@ interface Step {
   form?: 'EmailForm' | 'CodeForm' | 'PanelForm';
   settles?: true;
   submit: (
-    c: AppContext,
+    visit: Visit,
     payment: Payment,
     fields: Readonly<Record<string, string>>,
   ) => Response | Promise<Response>;
 }
 
+/** The forms by the last part of their path. */
+const STEPS: Readonly<Record<string, Step>> = {
+  email: {
+    summary: 'Enter the e-mail',
+    form: 'EmailForm',
+    submit: async (visit, payment, { email: value = '' }) => {
+      const problem = await visit.parts.checkout.enterEmail(payment, value, requestId(visit));
+      return problem ? again(visit, payment, { step: 'email', value, problem }) : backToPage(visit);
+    },
+  },
+  code: {
+    summary: 'Enter the verification code',
+    description: `In live mode it is valid for ${CODE_LIFETIME_MS / 60_000} minutes. The correct code pays.`,
+    form: 'CodeForm',
+    settles: true,
+    submit: (visit, payment, { code = '' }) =>
+      once(visit, payment, 'code', () => visit.parts.checkout.enterCode(payment, code, requestId(visit))),
+  },
+  resend: {
+    summary: 'Request a new verification code',
+    submit: async (visit, payment) => {
+      await visit.parts.checkout.resendCode(payment, requestId(visit));
+      return backToPage(visit, '&resent=1');
+    },
+  },
+  back: {
+    summary: 'Change the e-mail',
+    submit: async (visit, payment) => {
+      await visit.parts.checkout.changeEmail(payment);
+      return backToPage(visit);
+    },
+  },
+  cancel: {
+    summary: 'Cancel',
+    settles: true,
+    submit: (visit, payment) =>
+      once(visit, payment, 'cancel', () => settle(visit, payment, { outcome: 'cancel', by: 'customer' })),
+  },
+  panel: {
+    summary: 'Settle from the simulator panel',
+    description: 'Not available with --no-panel.',
+    form: 'PanelForm',
+    settles: true,
+    submit: (visit, payment, fields) => {
+      const { outcome, delivery } = parseInput(SettleInput, {
+        outcome: fields['outcome'],
+        delivery: fields['delivery'],
+      });
+      const run = () => settle(visit, payment, { outcome, delivery, by: 'panel' });
+      return once(visit, payment, `panel ${outcome}`, run);
+    },
+  },
+};
+
 const page: Answer = { status: 200, description: 'A page.', type: HTML_TYPE };
 const stays: Answer = { ...page, description: 'Settled without a redirect: delivery `ipn-only`.' };
 const seeOtherPage = seeOtherAnswer('To the next page, or to the merchant’s URL, exactly as received.');
 
+const VIEWS = {
+  GET: 'The current step of the payment. A payment that settled automatically redirects to the merchant.',
+  POST: 'Same as GET. One published client sends the browser here by POST.',
+};
+
 /** Mounts the hosted checkout in both modes. */
 export function mountCheckout(app: App, parts: AppParts): void {
-  for (const mode of MODES) mountMode(app, parts, mode);
+  const { dialect, runtime } = parts;
+  for (const mode of MODES) {
+    const checkout: Checkout = { parts, mode, rejected: new Map(), sent: new Map() };
+    const operation = {
+      tag: 'Service: checkout',
+      query: dialect.messages.CheckoutQuery,
+      lines: 'checkout-*',
+    } as const;
+    const path = dialect.paths.checkout[mode];
+    for (const [method, description] of Object.entries(VIEWS)) {
+      // A POST responds like the GET (observed: checkout-post), or with 405 (observed: checkout-post-refused).
+      if (method === 'POST' && runtime.settings.choices.checkoutByPost === 'refused') continue;
+      const about = {
+        ...operation,
+        summary: `Hosted checkout in ${MODE_WORDS[mode]}${method === 'POST' ? ', by POST' : ''}`,
+        description,
+        source: 'observed',
+        headers: { 'Accept-Language': 'English, or French if preferred.' },
+        answers: [page, seeOtherPage],
+        errors: [404, 409, 410],
+      } as const;
+      app.on(method, path, described(about, guarded(checkout, show)));
+    }
+    for (const [name, { summary, description, form, settles, submit }] of Object.entries(STEPS)) {
+      if (name === 'panel' && !runtime.options.panel) continue;
+      // A phone that reopens its web view repeats the last post as a GET.
+      app.all(`${path}/${name}`, async (c, next) =>
+        c.req.method === 'GET' && isBrowser(c) ? backToPage({ ...checkout, c }) : next(),
+      );
+      const about = {
+        ...operation,
+        summary: `${summary}, in ${MODE_WORDS[mode]}`,
+        description,
+        source: 'chosen',
+        body: form && { types: [FORM_TYPE], schema: dialect.messages[form] },
+        answers: settles ? [stays, seeOtherPage] : [seeOtherPage],
+        errors: [403, 404, 409, 410, ...(form ? [422] : [])],
+      } as const;
+      const post = guarded(checkout, async (visit) => {
+        refuseCrossSite(visit.c, runtime);
+        const fields = form ? await readTextFields(visit.c) : {};
+        return submit(visit, paymentOf(visit), fields);
+      });
+      app.post(`${path}/${name}`, described(about, post));
+    }
+  }
 }
 
-function mountMode(app: App, parts: AppParts, mode: Mode): void {
-  const { payments, checkout, runtime, dialect } = parts;
-  const { messages } = dialect;
-  const { choices, sandboxEmail, sandboxCode } = runtime.settings;
-  const path = dialect.paths.checkout[mode];
-  /** The last rejected entry by payment, to show again with the problem. */
-  const refused = new Map<string, Entry>();
-  /** Results of the forms that settle, by form and page. */
-  const sent = new Map<string, Promise<StepResult>>();
-
-  /** The forms by the last part of their path. */
-  const steps: Readonly<Record<string, Step>> = {
-    email: {
-      summary: 'Enter the e-mail',
-      form: 'EmailForm',
-      submit: async (c, payment, { email: value = '' }) => {
-        const problem = await checkout.enterEmail(payment, value, requestId(c));
-        return problem ? again(c, payment, { step: 'email', value, problem }) : backToPage(c);
-      },
-    },
-    code: {
-      summary: 'Enter the verification code',
-      description: `In live mode it is valid for ${CODE_LIFETIME_MS / 60_000} minutes. The correct code pays.`,
-      form: 'CodeForm',
-      settles: true,
-      submit: (c, payment, { code = '' }) =>
-        once(c, payment, 'code', () => checkout.enterCode(payment, code, requestId(c))),
-    },
-    resend: {
-      summary: 'Request a new verification code',
-      submit: async (c, payment) => {
-        await checkout.resendCode(payment, requestId(c));
-        return backToPage(c, '&resent=1');
-      },
-    },
-    back: {
-      summary: 'Change the e-mail',
-      submit: async (c, payment) => {
-        await checkout.changeEmail(payment);
-        return backToPage(c);
-      },
-    },
-    cancel: {
-      summary: 'Cancel',
-      settles: true,
-      submit: (c, payment) =>
-        once(c, payment, 'cancel', () => settle(c, payment, { outcome: 'cancel', by: 'customer' })),
-    },
-    panel: {
-      summary: 'Settle from the simulator panel',
-      description: 'Not available with --no-panel.',
-      form: 'PanelForm',
-      settles: true,
-      submit: (c, payment, fields) => {
-        const { outcome, delivery } = parseInput(SettleInput, {
-          outcome: fields['outcome'],
-          delivery: fields['delivery'],
-        });
-        const run = () => settle(c, payment, { outcome, delivery, by: 'panel' });
-        return once(c, payment, `panel ${outcome}`, run);
-      },
-    },
-  };
-
-  const operation = {
-    tag: 'Service: checkout',
-    query: messages.CheckoutQuery,
-    lines: 'checkout-*',
-  } as const;
-  const shows = {
-    GET: 'The current step of the payment. A payment that settled automatically redirects to the merchant.',
-    POST: 'Same as GET. One published client sends the browser here by POST.',
-  };
-  for (const [method, description] of Object.entries(shows)) {
-    // A POST responds like the GET (observed: checkout-post), or with 405 (observed: checkout-post-refused).
-    if (method === 'POST' && choices.checkoutByPost === 'refused') continue;
-    const about = {
-      ...operation,
-      summary: `Hosted checkout in ${MODE_WORDS[mode]}${method === 'POST' ? ', by POST' : ''}`,
-      description,
-      source: 'observed',
-      headers: { 'Accept-Language': 'English, or French if preferred.' },
-      answers: [page, seeOtherPage],
-      errors: [404, 409, 410],
-    } as const;
-    app.on(method, path, described(about, guarded(show)));
-  }
-  for (const [name, { summary, description, form, settles, submit }] of Object.entries(steps)) {
-    if (name === 'panel' && !runtime.options.panel) continue;
-    // A phone that reopens its web view repeats the last post as a GET.
-    app.all(`${path}/${name}`, async (c, next) =>
-      c.req.method === 'GET' && isBrowser(c) ? backToPage(c) : next(),
-    );
-    const about = {
-      ...operation,
-      summary: `${summary}, in ${MODE_WORDS[mode]}`,
-      description,
-      source: 'chosen',
-      body: form && { types: [FORM_TYPE], schema: messages[form] },
-      answers: settles ? [stays, seeOtherPage] : [seeOtherPage],
-      errors: [403, 404, 409, 410, ...(form ? [422] : [])],
-    } as const;
-    const post = guarded(async (c) => {
-      refuseCrossSite(c, runtime);
-      const fields = form ? await readTextFields(c) : {};
-      return submit(c, paymentOf(c), fields);
-    });
-    app.post(`${path}/${name}`, described(about, post));
-  }
-
-  /** Shows errors that a customer can cause as pages. */
-  function guarded(run: (c: AppContext) => Promise<Response>) {
-    return async (c: AppContext): Promise<Response> => {
-      try {
-        return await run(c);
-      } catch (thrown) {
-        const error = asGatewayError(thrown);
-        const payment = find(c);
-        if (error.code === (payment ? 'wrong_state' : 'not_found')) {
-          c.get('requestLog').notes = [error.message];
-          return payment?.status === 'pending' ? backToPage(c) : over(c, payment);
-        }
-        if (!isBrowser(c) || error.code === 'internal') throw error;
-        return showRefused(c, parts, payment, error);
+/** A handler that shows errors that a customer can cause as pages. */
+function guarded(checkout: Checkout, run: (visit: Visit) => Promise<Response>) {
+  return async (c: AppContext): Promise<Response> => {
+    const visit = { ...checkout, c };
+    try {
+      return await run(visit);
+    } catch (thrown) {
+      const error = asGatewayError(thrown);
+      const payment = find(visit);
+      if (error.code === (payment ? 'wrong_state' : 'not_found')) {
+        c.get('requestLog').notes = [error.message];
+        return payment?.status === 'pending' ? backToPage(visit) : over(visit, payment);
       }
-    };
-  }
+      if (!isBrowser(c) || error.code === 'internal') throw error;
+      return showRefused(visit, payment, error);
+    }
+  };
+}
 
-  function idOf(c: AppContext): string {
-    return c.req.query(dialect.paymentParameter) ?? '';
-  }
+function idOf({ c, parts }: Visit): string {
+  return c.req.query(parts.dialect.paymentParameter) ?? '';
+}
 
-  function find(c: AppContext): Payment | null {
-    const payment = payments.all.get(idOf(c));
-    return payment?.mode === mode ? payment : null;
-  }
+function find(visit: Visit): Payment | null {
+  const payment = visit.parts.payments.all.get(idOf(visit));
+  return payment?.mode === visit.mode ? payment : null;
+}
 
-  /** @throws GatewayError `not_found` */
-  function paymentOf(c: AppContext): Payment {
-    const payment = payments.requireInMode(idOf(c), mode);
-    c.get('requestLog').paymentId = payment.id;
-    return payment;
+/** @throws GatewayError `not_found` */
+function paymentOf(visit: Visit): Payment {
+  const payment = find(visit);
+  if (!payment) {
+    throw new GatewayError('not_found', `no payment has this ${visit.parts.dialect.paymentParameter}`);
   }
+  visit.c.get('requestLog').paymentId = payment.id;
+  return payment;
+}
 
-  /** The page of the current step. */
-  async function show(c: AppContext): Promise<Response> {
-    const payment = paymentOf(c);
-    if (payment.status !== 'pending') return over(c, payment);
-    await payments.note(payment, 'opened', null, requestId(c));
-    return showStep(c, parts, payment, entryOf(c, payment));
-  }
+/** The page of the current step. */
+async function show(visit: Visit): Promise<Response> {
+  const payment = paymentOf(visit);
+  if (payment.status !== 'pending') return over(visit, payment);
+  await visit.parts.payments.note(payment, 'opened', null, requestId(visit));
+  return showStep(visit, payment, entryOf(visit, payment));
+}
 
-  /** The value of the field (the rejected entry, the test value, or empty) and its problem, such as an expired code. */
-  function entryOf(c: AppContext, payment: Payment): Entry {
-    const { name: step } = checkout.stepOf(payment);
-    const rejected = c.req.query('refused') === '1' ? refused.get(payment.id) : undefined;
-    if (rejected?.step === step) return rejected;
-    const fills = mode === 'sandbox' && c.req.query('fill') === '1';
-    const filled = step === 'email' ? sandboxEmail : sandboxCode;
-    const problem = step === 'code' ? checkout.codeProblem(payment) : null;
-    return { step, value: fills ? filled : '', problem };
-  }
+/** The value of the field (the rejected entry, the test value, or empty) and its problem, such as an expired code. */
+function entryOf({ c, parts, mode, rejected }: Visit, payment: Payment): Entry {
+  const { checkout, runtime } = parts;
+  const { sandboxEmail, sandboxCode } = runtime.settings;
+  const { name: step } = checkout.stepOf(payment);
+  const last = c.req.query('refused') === '1' ? rejected.get(payment.id) : undefined;
+  if (last?.step === step) return last;
+  const fills = mode === 'sandbox' && c.req.query('fill') === '1';
+  const filled = step === 'email' ? sandboxEmail : sandboxCode;
+  const problem = step === 'code' ? checkout.codeProblem(payment) : null;
+  return { step, value: fills ? filled : '', problem };
+}
 
-  /**
-   * Shows the step again with the problem. A browser is redirected, so that its back button never leads to a posted
-   * page. Other clients get the page as the response, with 422.
-   */
-  function again(c: AppContext, payment: Payment, entry: Entry): Response | Promise<Response> {
-    // Copied, because a slice keeps the whole text in memory.
-    const value = Buffer.from(entry.value.slice(0, MAX_ENTRY)).toString();
-    remember(refused, payment.id, { ...entry, value });
-    return isBrowser(c) ? backToPage(c, '&refused=1') : showStep(c, parts, payment, entry, 422);
-  }
+/**
+ * Shows the step again with the problem. A browser is redirected, so that its back button never leads to a posted
+ * page. Other clients get the page as the response, with 422.
+ */
+function again(visit: Visit, payment: Payment, entry: Entry): Response | Promise<Response> {
+  // Copied, because a slice keeps the whole text in memory.
+  const value = Buffer.from(entry.value.slice(0, MAX_ENTRY)).toString();
+  remember(visit.rejected, payment.id, { ...entry, value });
+  return isBrowser(visit.c) ? backToPage(visit, '&refused=1') : showStep(visit, payment, entry, 422);
+}
 
-  async function settle(c: AppContext, { id }: Payment, how: SettleCommand): Promise<StepResult> {
-    const { redirectUrl } = await payments.settle(id, { ...how, requestId: requestId(c) });
-    return { problem: null, redirectUrl };
-  }
+async function settle(visit: Visit, { id }: Payment, how: SettleCommand): Promise<StepResult> {
+  const { redirectUrl } = await visit.parts.payments.settle(id, { ...how, requestId: requestId(visit) });
+  return { problem: null, redirectUrl };
+}
 
-  /**
-   * Runs the action of a form once per page. After a double click, a browser follows only the last response, which must
-   * be the same redirect and not the page of a settled payment.
-   */
-  async function once(c: AppContext, payment: Payment, form: string, run: () => Promise<StepResult>) {
-    const page = c.req.query('page');
-    const key = `${payment.id} ${form} ${page}`;
-    const running = sent.get(key) ?? run();
-    if (page) remember(sent, key, running);
-    const result = await running.catch((error) => {
-      sent.delete(key);
-      throw error;
-    });
-    if (!result.problem) return leave(c, payment, result.redirectUrl);
+/**
+ * Runs the action of a form once per page. After a double click, a browser follows only the last response, which must
+ * be the same redirect and not the page of a settled payment.
+ */
+async function once(visit: Visit, payment: Payment, form: string, run: () => Promise<StepResult>) {
+  const { c, sent } = visit;
+  const page = c.req.query('page');
+  const key = `${payment.id} ${form} ${page}`;
+  const running = sent.get(key) ?? run();
+  if (page) remember(sent, key, running);
+  const result = await running.catch((error) => {
     sent.delete(key);
-    // A wrong code is not shown again.
-    return again(c, payment, { step: 'code', value: '', problem: result.problem });
-  }
+    throw error;
+  });
+  if (!result.problem) return leave(visit, payment, result.redirectUrl);
+  sent.delete(key);
+  // A wrong code is not shown again.
+  return again(visit, payment, { step: 'code', value: '', problem: result.problem });
+}
 
-  async function over(c: AppContext, payment: Payment | null): Promise<Response> {
-    const address = payment && (await payments.autoSettled(payment));
-    if (payment && address !== null) return leave(c, payment, address);
-    return payment && choices.settledVisit === 'error'
-      ? c.json(dialect.settledError)
-      : showClosed(c, parts, payment);
-  }
+async function over(visit: Visit, payment: Payment | null): Promise<Response> {
+  const { payments, runtime, dialect } = visit.parts;
+  const address = payment && (await payments.autoSettled(payment));
+  if (payment && address !== null) return leave(visit, payment, address);
+  return payment && runtime.settings.choices.settledVisit === 'error'
+    ? visit.c.json(dialect.settledError)
+    : showClosed(visit, payment);
+}
 
-  /** Redirects the browser to the merchant, or shows that the payment is settled. */
-  async function leave(c: AppContext, payment: Payment, redirectUrl: string | null): Promise<Response> {
-    const settled = payments.all.get(payment.id) ?? payment;
-    if (redirectUrl === null) return showClosed(c, parts, settled, true);
-    await payments.sendToShop(settled, redirectUrl, requestId(c));
-    return seeOther(c, redirectUrl);
-  }
+/** Redirects the browser to the merchant, or shows that the payment is settled. */
+async function leave(visit: Visit, payment: Payment, redirectUrl: string | null): Promise<Response> {
+  const { payments } = visit.parts;
+  const settled = payments.all.get(payment.id) ?? payment;
+  if (redirectUrl === null) return showClosed(visit, settled, true);
+  await payments.sendToShop(settled, redirectUrl, requestId(visit));
+  return seeOther(visit.c, redirectUrl);
+}
 
-  /** Redirects to the page of the current step. */
-  function backToPage(c: AppContext, more = ''): Response {
-    const id = encodeURIComponent(idOf(c));
-    return seeOther(c, dialect.checkoutUrl({ id, mode }, basePath(runtime)) + more);
-  }
+/** Redirects to the page of the current step. */
+function backToPage(visit: Visit, more = ''): Response {
+  const { c, parts, mode } = visit;
+  const id = encodeURIComponent(idOf(visit));
+  return seeOther(c, parts.dialect.checkoutUrl({ id, mode }, basePath(parts.runtime)) + more);
 }
 
 /** Keeps only the newest entries of a map, so that visitors cannot fill the memory. */
@@ -285,7 +303,7 @@ function remember<Value>(map: Map<string, Value>, key: string, value: Value): vo
   if (map.size > REMEMBERED) map.delete(oldest);
 }
 
-const requestId = (c: AppContext): number | undefined => c.get('requestLog').id;
+const requestId = ({ c }: Visit): number | undefined => c.get('requestLog').id;
 
 /** Whether the client accepts HTML, as browsers do. */
 function isBrowser(c: AppContext): boolean {
@@ -302,13 +320,7 @@ function seeOther(c: AppContext, location: string): Response {
 }
 
 /** The page of the current step. @param status 422 for a rejected entry */
-function showStep(
-  c: AppContext,
-  parts: AppParts,
-  before: Payment,
-  { value, problem }: Entry,
-  status: 200 | 422 = 200,
-) {
+function showStep({ c, parts }: Visit, before: Payment, { value, problem }: Entry, status: 200 | 422 = 200) {
   const { payments, runtime, dialect } = parts;
   const { settings, options } = runtime;
   const payment = payments.all.get(before.id) ?? before;
@@ -340,7 +352,7 @@ function showStep(
  *
  * @param stays whether this request settled it, without a redirect
  */
-function showClosed(c: AppContext, parts: AppParts, payment: Payment | null, stays = false) {
+function showClosed({ c, parts }: Visit, payment: Payment | null, stays = false) {
   const page = customerView(c, parts.runtime, payment, payment ? 'http: https: data:' : 'data:');
   const { mapped } = parts.runtime.settings;
   const back = payment && mapped(payment.status === 'succeeded' ? payment.successUrl : payment.cancelUrl);
@@ -357,7 +369,7 @@ function showClosed(c: AppContext, parts: AppParts, payment: Payment | null, sta
 }
 
 /** The page for a rejected request. */
-function showRefused(c: AppContext, parts: AppParts, payment: Payment | null, error: GatewayError) {
+function showRefused({ c, parts }: Visit, payment: Payment | null, error: GatewayError) {
   const { runtime, dialect } = parts;
   const backUrl = payment && dialect.checkoutUrl(payment, basePath(runtime));
   c.get('requestLog').notes = notesOf(error, runtime);
