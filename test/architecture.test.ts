@@ -53,7 +53,17 @@ const ALLOWED: Record<string, Doors> = {
   },
   'interpret-options': { layers: ['contract', 'domain'], types: ['delivery', 'options'] },
   usecases: {
-    layers: ['contract', 'database/rows.ts', 'domain', 'store', 'system/real-time.ts'],
+    layers: [
+      'contract',
+      'audit/client.ts',
+      'database/rows.ts',
+      'delivery/egress.ts',
+      'delivery/sender.ts',
+      'domain',
+      'store',
+      'system/random.ts',
+      'system/real-time.ts',
+    ],
     types: ['delivery', 'system', 'wire/body.ts', 'wire/dialect.ts'],
   },
   http: {
@@ -133,6 +143,7 @@ const ALLOWED: Record<string, Doors> = {
       'delivery/sender.ts',
       'delivery/egress.ts',
       'store',
+      'usecases/fire-ipn.ts',
       'usecases/verdict.ts',
     ],
     types: ['wire'],

@@ -5,6 +5,7 @@ import { describeChanges } from '../../contract/describe-changes.ts';
 import { remarksOn } from '../../contract/describe-delivery.ts';
 import { command, GatewayError, hint, option, usage } from '../../contract/error.ts';
 import { ipnBodyIn, isDeliveryId, textOf } from '../../contract/pasted-ipn.ts';
+import type { Payment } from '../../contract/payment.ts';
 import { printedProblem } from '../../contract/printed-fields.ts';
 import { requireTamperings, TAMPERINGS } from '../../contract/tampering.ts';
 import { DELIVERY_STATES, IPN_FORMATS } from '../../contract/vocabulary.ts';
@@ -12,6 +13,7 @@ import { saysRefused } from '../../domain/receiver-answer.ts';
 import { dialect, merchantIn, requireMerchant } from '../../library/merchant-client.ts';
 import { readSecret, SEEN_IN_PS } from '../../options/resolve.ts';
 import { readBytes, reason } from '../../system/files.ts';
+import type { FiredIpn } from '../../usecases/fire-ipn.ts';
 import type { VerifyKeys } from '../../wire/dialect.ts';
 import {
   assignments,
@@ -27,7 +29,6 @@ import {
   text,
 } from '../command.ts';
 import { isNoServer } from '../connect.ts';
-import type { FiredIpn } from '../fire-ipn.ts';
 import {
   attemptText,
   deliveryProblem,
@@ -230,7 +231,6 @@ async function fireIpns(
     if (fields.payment !== undefined)
       throw usage('--payment requires the emulator: omit --secret or --payment');
     const secretKey = secretKeyIn(secret);
-    const { fireFromHere } = await import('../fire-ipn.ts');
     return fireFromHere(fields, { secretKey }, options);
   }
   const server = await connect();
@@ -241,8 +241,30 @@ async function fireIpns(
   const { payment: ref } = fields;
   const payment = ref === undefined ? undefined : await server.call('GET /payments/:ref', { param: { ref } });
   const { secretKey } = await requireMerchant(server, payment?.merchantId);
-  const { fireFromHere } = await import('../fire-ipn.ts');
   return fireFromHere(fields, { secretKey, payment }, options);
+}
+
+/** @param key the signing key, and the payment if there is one */
+async function fireFromHere(
+  fields: GivenValues<typeof FIRE_FIELDS>,
+  key: { secretKey: string; payment?: Payment | undefined },
+  { parallel, allowIpnHost }: Pick<GivenValues<typeof FIRE_OPTIONS>, 'parallel' | 'allowIpnHost'>,
+): Promise<FiredIpn[]> {
+  const copies = parallel === undefined ? undefined : copiesIn(parallel, fields);
+  const { fireWithoutEmulator } = await import('../../usecases/fire-ipn.ts');
+  const describe = (problem: string, value: unknown) => `--${problem} (got "${value}")`;
+  return fireWithoutEmulator(fields, key, { copies, allowIpnHost, dialect, describe });
+}
+
+const MAX_COPIES = 100;
+
+function copiesIn(parallel: string, { times, delay }: GivenValues<typeof FIRE_FIELDS>): number {
+  const count = Number(parallel);
+  if (!Number.isInteger(count) || count < 2 || count > MAX_COPIES) {
+    throw usage(`--parallel must be a whole number from 2 to ${MAX_COPIES} (got "${parallel}")`);
+  }
+  if (times === undefined && delay === undefined) return count;
+  throw usage('--parallel sends all copies at the same time: omit --times and --delay');
 }
 
 /** @throws GatewayError `usage` for an empty key */

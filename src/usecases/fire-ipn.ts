@@ -1,20 +1,21 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { AuditClient, headersOf, type Observation } from '../audit/client.ts';
 import { requireReceiver } from '../contract/address.ts';
 import { type Delivery, FireInput, requireFireable } from '../contract/delivery.ts';
 import { errorOf, noteOf } from '../contract/describe-delivery.ts';
-import { usage } from '../contract/error.ts';
 import { describeIssue, parseInput } from '../contract/input.ts';
 import type { Payment } from '../contract/payment.ts';
 import { requireTamperings } from '../contract/tampering.ts';
+import { timestamp } from '../contract/time.ts';
 import { Egress } from '../delivery/egress.ts';
 import { failureOfStatus } from '../delivery/sender.ts';
-import { dialect } from '../library/merchant-client.ts';
-import { verdictFields, verdictOnAttempt } from '../usecases/verdict.ts';
+import { createIds } from '../domain/ids.ts';
+import { systemRandom } from '../system/random.ts';
+import { pause, realNow } from '../system/real-time.ts';
+import type { MerchantDialect } from '../wire/dialect.ts';
+import { verdictFields, verdictOnAttempt } from './verdict.ts';
 
 /** In milliseconds, the same as the gateway's default. */
 const TIMEOUT_MS = 10_000;
-const MOST_TOGETHER = 100;
 
 /** An IPN as the server reports a delivery. Without a server it has no id and is not stored. */
 export type FiredIpn = Omit<Delivery, 'id' | 'attempts' | 'once' | 'merchantId'> & {
@@ -22,24 +23,28 @@ export type FiredIpn = Omit<Delivery, 'id' | 'attempts' | 'once' | 'merchantId'>
   attempts: Omit<Delivery['attempts'][number], 'id'>[];
 };
 
+interface FireHow {
+  /** Sends this many copies at the same time: the last byte of each is held until the rest of every copy is sent. */
+  copies: number | undefined;
+  /** Public hosts to which IPNs may be sent. */
+  allowIpnHost: readonly string[] | undefined;
+  dialect: MerchantDialect;
+  /** The problem with a value, as the user wrote it. */
+  describe: (problem: string, value: unknown) => string;
+}
+
 /**
- * Composes, signs and posts IPNs from here, one after another. With `parallel`, sends copies at the same time: the last
- * byte of each is held until the rest of every copy is sent.
+ * Composes, signs and posts IPNs without an emulator, one after another or as copies at the same time.
  *
- * @param known the signing key, and the payment if there is one
+ * @param key the signing key, and the payment if there is one
  * @throws GatewayError `usage`, `invalid_fields`, or `forbidden` if the egress guard rejects the address
  */
-export async function fireFromHere(
+export async function fireWithoutEmulator(
   chosen: FireInput,
   { secretKey, payment }: { secretKey: string; payment?: Payment | undefined },
-  {
-    parallel,
-    allowIpnHost = [],
-  }: { parallel: string | undefined; allowIpnHost: readonly string[] | undefined },
+  { copies, allowIpnHost = [], dialect, describe }: FireHow,
 ): Promise<FiredIpn[]> {
-  const copies = parallel === undefined ? undefined : copiesIn(parallel, chosen);
   const given: Readonly<Record<PropertyKey, unknown>> = chosen;
-  // Parsed as the server does, with errors that name the flag.
   const {
     to,
     set,
@@ -51,12 +56,12 @@ export async function fireFromHere(
   } = parseInput(
     FireInput,
     chosen,
-    (issue) => describeIssue(issue).map((problem) => `--${problem} (got "${given[issue.path[0] ?? '']}")`),
+    (issue) => describeIssue(issue).map((problem) => describe(problem, given[issue.path[0] ?? ''])),
     'usage',
   );
   const tamperings = requireTamperings(tamper);
   const url = requireReceiver(to, payment);
-  const trx = payment?.trx ?? Math.random().toString(36).slice(2, 14).toUpperCase().padEnd(12, '0');
+  const trx = payment?.trx ?? createIds(systemRandom).trx();
   const { invent } = await dialect.ipn();
   const about = payment && {
     identifier: payment.identifier,
@@ -66,7 +71,7 @@ export async function fireFromHere(
   };
   const composed = invent(
     { ...about, ...chosen },
-    { trx, now: Date.now(), secretKey },
+    { trx, now: realNow(), secretKey },
     { format, set: about?.set ?? set, unset, tamper: tamperings },
   );
   const { body, contentType, tampered, signedText, identifier, status } = composed;
@@ -114,23 +119,14 @@ export async function fireFromHere(
   };
   const client = new AuditClient(new Egress(allowIpnHost, () => undefined), TIMEOUT_MS);
   if (copies !== undefined) {
-    const startedAt = new Date().toISOString();
+    const startedAt = timestamp(realNow());
     const seen = await client.sendTogether(Array.from({ length: copies }, () => request));
     return seen.map((one) => firedIpn(startedAt, one));
   }
   const fired: FiredIpn[] = [];
   for (let count = 0; count < times; count++) {
-    await sleep(delay);
-    fired.push(firedIpn(new Date().toISOString(), await client.send(request)));
+    if (delay) await pause(delay);
+    fired.push(firedIpn(timestamp(realNow()), await client.send(request)));
   }
   return fired;
-}
-
-function copiesIn(parallel: string, { times, delay }: FireInput): number {
-  const count = Number(parallel);
-  if (!Number.isInteger(count) || count < 2 || count > MOST_TOGETHER) {
-    throw usage(`--parallel must be a whole number from 2 to ${MOST_TOGETHER} (got "${parallel}")`);
-  }
-  if (times === undefined && delay === undefined) return count;
-  throw usage('--parallel sends all copies at the same time: omit --times and --delay');
 }
