@@ -1,7 +1,7 @@
 import type { JsonSchema } from '../contract/field.ts';
 import { type Choices, PROFILE_NAMES, PROFILES, type ProfileName } from '../contract/profiles.ts';
 import { DURATION_PATTERN } from '../contract/time.ts';
-import { DELIVERY_ORDERS, IPN_FORMATS, SENT_ON_REQUEST } from '../contract/vocabulary.ts';
+import { DELIVERY_ORDERS, IPN_FORMATS, OUTCOMES, SENT_ON_REQUEST } from '../contract/vocabulary.ts';
 
 /** The type of an option's value, by kind. The kind also decides how text is parsed. */
 interface Values {
@@ -137,8 +137,8 @@ export const START_OPTIONS = {
   auto: {
     kind: 'choice',
     placeholder: 'outcome',
-    choices: ['approve', 'cancel', 'fail'],
-    description: 'settle every payment automatically: approve, cancel or fail',
+    choices: OUTCOMES,
+    description: `settle every payment automatically: ${OUTCOMES.join(', ')}`,
   },
   autoDelay: duration('duration', 'delay between initiate and automatic settlement', { default: '500ms' }),
   seed: text('text', 'make ids, codes, card numbers and jitter repeatable (never keys or tokens)'),
