@@ -1,6 +1,8 @@
 import { InvalidArgumentError } from 'commander';
 import type { Hint } from '../contract/error.ts';
+import { phraseOf, type RequestField } from '../contract/request-fields.ts';
 import { parseDuration } from '../contract/time.ts';
+import { namesOf } from '../contract/vocabulary.ts';
 import type { Server, ServerChoice } from './connect.ts';
 import type { Io } from './io.ts';
 import type { CommandResult, Output } from './output.ts';
@@ -130,12 +132,17 @@ export function requiredText(placeholder: string, description: string): OptionDe
   return { placeholder, description, required: true };
 }
 
-export function textOr(
-  fallback: string,
-  placeholder: string,
-  description: string,
-): OptionDeclaration<string> {
-  return { placeholder, description, default: fallback };
+/** Options for the fields of a request. @param defaults the default values of some of them, by name */
+export function textsOf<Name extends string>(
+  fields: Readonly<Record<Name, RequestField>>,
+  defaults: Readonly<Record<string, string>> = {},
+): Record<Name, OptionDeclaration<string | undefined>> {
+  const options = namesOf(fields).map((name) => {
+    const { placeholder } = fields[name];
+    const fallback = defaults[name];
+    return [name, { ...text(placeholder, phraseOf(fields[name])), ...(fallback && { default: fallback }) }];
+  });
+  return Object.fromEntries(options);
 }
 
 export function choice<const Values extends readonly string[]>(

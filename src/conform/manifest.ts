@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { GatewayError, usage } from '../contract/error.ts';
 import { parseInput, textThat } from '../contract/input.ts';
 import { CHOICE_NAMES, type Choices, PROFILE_NAMES, PROFILE_OPTIONS } from '../contract/profiles.ts';
-import { namesOf, SOURCES } from '../contract/vocabulary.ts';
+import { CARD_MOVEMENTS, namesOf, OUTCOMES, SOURCES } from '../contract/vocabulary.ts';
 import { at } from './answer.ts';
 
 /*
@@ -11,7 +11,7 @@ import { at } from './answer.ts';
  */
 
 /** What to do with the payment or card of a line. All but `pay` need the control API of an emulator. */
-const AFTERWARDS = ['pay', 'approve', 'cancel', 'fail', 'expire', 'charge', 'fund'] as const;
+const AFTERWARDS = ['pay', ...OUTCOMES, ...CARD_MOVEMENTS] as const;
 
 /** Areas of the interface, in display order. */
 export const AREAS = {

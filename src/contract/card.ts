@@ -2,15 +2,16 @@ import * as z from 'zod/mini';
 import { CARD_AMOUNT_PATTERN } from './amount.ts';
 import { CARD_DEFAULTS } from './defaults.ts';
 import { count, field, money, page, query, record, request, text, time } from './field.ts';
-import { optionalText, PAGING } from './input.ts';
+import { optionalText, optionalTexts, PAGING } from './input.ts';
+import { CARD_FIELDS, CARD_MOVEMENT_FIELDS, sentenceOf } from './request-fields.ts';
 import { CARD_MOVEMENTS, CARD_STATUSES } from './vocabulary.ts';
 
 const cardFields = {
   id: field(text, 'Its id.'),
   merchantId: field(text, 'Its merchant.'),
-  title: field(text, 'Title that distinguishes it from other cards.'),
-  nameOnCard: field(text, 'Name printed on it.'),
-  email: field(text, "Cardholder's e-mail."),
+  title: field(text, sentenceOf(CARD_FIELDS.title)),
+  nameOnCard: field(text, sentenceOf(CARD_FIELDS.nameOnCard)),
+  email: field(text, sentenceOf(CARD_FIELDS.email)),
   number: field(text, 'Luhn-valid, in a range that no issuer uses.'),
   cvc: field(text, 'Card verification code.'),
   expiryMonth: field(count, 'Month number.'),
@@ -70,13 +71,7 @@ export type CardMovement = z.output<typeof CardMovement>;
 export const CardFields = query(
   'CardFields',
   'What a merchant sends to create a card. Every field has a working default.',
-  {
-    amount: optionalText(`Decimal text; default \`${CARD_DEFAULTS.amount}\`.`),
-    currency: optionalText(`Default: \`${CARD_DEFAULTS.currency}\`.`),
-    title: optionalText(cardFields.title.description),
-    nameOnCard: optionalText(cardFields.nameOnCard.description),
-    email: optionalText(cardFields.email.description),
-  },
+  optionalTexts(CARD_FIELDS, CARD_DEFAULTS),
 );
 export type CardFields = z.input<typeof CardFields>;
 
@@ -92,9 +87,12 @@ export const CardTransactionInput = request(
   'A charge to a card, or a deposit.',
   {
     type: field(z.enum(CARD_MOVEMENTS), '`charge` pays from the card, `fund` adds to it.'),
-    amount: field(text, 'Decimal text.', { pattern: CARD_AMOUNT_PATTERN.source }),
-    details: field(z.optional(text.check(z.maxLength(255))), 'What it is for.'),
-    currency: optionalText('Optional. Must be the currency of the card.'),
+    amount: field(text, sentenceOf(CARD_MOVEMENT_FIELDS.amount), { pattern: CARD_AMOUNT_PATTERN.source }),
+    details: field(
+      z.optional(text.check(z.maxLength(CARD_MOVEMENT_FIELDS.details.max))),
+      sentenceOf(CARD_MOVEMENT_FIELDS.details),
+    ),
+    currency: optionalText(sentenceOf(CARD_MOVEMENT_FIELDS.currency)),
   },
   { type: 'charge', amount: '12.50', details: 'Coffee' },
 );

@@ -20,7 +20,8 @@ import {
   wholeListFields,
   yesOrNo,
 } from './field.ts';
-import { optionalDuration, optionalNumber, optionalText, PAGING } from './input.ts';
+import { optionalDuration, optionalNumber, optionalText, optionalTexts, PAGING } from './input.ts';
+import { FIRE_FIELDS, IPN_FILTERS, sentenceOf, sentencesOf } from './request-fields.ts';
 import { RowChange } from './row-change.ts';
 import { TAMPERING_PATTERN, TAMPERINGS } from './tampering.ts';
 import { Verdict } from './verdict.ts';
@@ -239,8 +240,8 @@ export const DeliveryBatch = record(
 );
 
 export const DeliveryQuery = query('DeliveryFilter', 'Filters deliveries. All filters must match.', {
-  payment: optionalText('Only deliveries of this payment: id or identifier.'),
-  state: field(z.optional(z.enum(DELIVERY_STATES)), 'Only deliveries in this state.'),
+  payment: optionalText(sentenceOf(IPN_FILTERS.payment)),
+  state: field(z.optional(z.enum(DELIVERY_STATES)), sentenceOf(IPN_FILTERS.state)),
   ...PAGING,
 });
 export type DeliveryFilter = z.input<typeof DeliveryQuery>;
@@ -265,13 +266,9 @@ export const FireInput = request(
   'FireInput',
   'An IPN fired by hand. Without `payment`, it is about a payment that does not exist.',
   {
-    payment: optionalText('Id or identifier of its payment.'),
-    to: optionalText("The address to send it to; default: the payment's ipn_url.", ADDRESS),
-    identifier: optionalText("Overrides the payment's."),
-    amount: optionalText("Overrides the payment's."),
-    currency: optionalText("Overrides the payment's; default: USD."),
-    status: optionalText('Default: success.'),
-    format: field(z.optional(z.enum(IPN_FORMATS)), "Format of the body; default: the emulator's format."),
+    ...optionalTexts(FIRE_FIELDS),
+    to: optionalText(sentencesOf(FIRE_FIELDS.to), ADDRESS),
+    format: field(z.optional(z.enum(IPN_FORMATS)), sentencesOf(FIRE_FIELDS.format)),
     set: field(
       z.optional(z.record(text, z.union([text, z.array(text)]))),
       'Fields to add or replace, set before signing. Dots separate nested names, such as `data.payment_trx`. A name followed by `[]` becomes a list of one or more values, in place of the signed value.',
@@ -285,8 +282,8 @@ export const FireInput = request(
       'One or more fields to forge after signing, so that a careful receiver rejects the IPN. A value may follow: `identifier=order-2`.',
       { anyOf: [TAMPERING, { type: 'array', items: TAMPERING }] },
     ),
-    times: optionalNumber(1, 1_000, 'Number of deliveries with the same body.'),
-    delay: optionalDuration(24 * 3_600_000, 'Delay before each delivery.'),
+    times: optionalNumber(1, 1_000, sentenceOf(FIRE_FIELDS.times)),
+    delay: optionalDuration(24 * 3_600_000, sentenceOf(FIRE_FIELDS.delay)),
   },
   { to: 'http://localhost:3000/ipn', amount: '100.00', tamper: 'signature' },
 );

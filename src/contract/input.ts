@@ -1,8 +1,10 @@
 import * as z from 'zod/mini';
 import { didYouMean, type ErrorCode, GatewayError, MAX_PROBLEMS } from './error.ts';
 import { field, type JsonSchema } from './field.ts';
+import { type RequestField, sentencesOf } from './request-fields.ts';
 import { shorten } from './text.ts';
 import { DURATION_PATTERN, isDuration, parseDuration } from './time.ts';
+import { namesOf } from './vocabulary.ts';
 
 /*
  * Schemas of input, and error messages for invalid input.
@@ -150,4 +152,16 @@ export const PAGING = {
 
 export function optionalText(description: string, json: JsonSchema = {}) {
   return field(z.optional(z.string()), description, json);
+}
+
+/** Optional texts. @param defaults the default values of some of them, by name */
+export function optionalTexts<Name extends string>(
+  fields: Readonly<Record<Name, RequestField>>,
+  defaults: Readonly<Record<string, string>> = {},
+): Record<Name, ReturnType<typeof optionalText>> {
+  const texts = namesOf(fields).map((name) => [
+    name,
+    optionalText(sentencesOf(fields[name], defaults[name])),
+  ]);
+  return Object.fromEntries(texts);
 }

@@ -22,7 +22,8 @@ import {
   time,
   yesOrNo,
 } from './field.ts';
-import { optionalText, PAGING } from './input.ts';
+import { optionalText, optionalTexts, PAGING } from './input.ts';
+import { INITIATE_FIELDS, PAYMENT_FILTERS, sentenceOf, sentencesOf } from './request-fields.ts';
 import { Verdict } from './verdict.ts';
 import {
   CHECKOUT_THEMES,
@@ -81,19 +82,19 @@ export type AutoSettling = z.output<typeof AutoSettling>;
 /** The fields that the merchant sent. */
 const requested = {
   identifier: IDENTIFIER,
-  currency: field(text, 'Currency code.'),
+  currency: field(text, sentenceOf(INITIATE_FIELDS.currency)),
   amount: field(
     text.check(z.regex(AMOUNT_PATTERN)),
     'Decimal text exactly as sent to initiate: the signature of the IPN depends on every character.',
   ),
-  details: field(text, 'Description of the purchase.'),
-  ipnUrl: field(text, 'Address of the receiver.'),
-  successUrl: field(text, 'Redirect address on success, byte for byte as sent.'),
-  cancelUrl: field(text, 'Redirect address on cancellation, byte for byte as sent.'),
+  details: field(text, sentenceOf(INITIATE_FIELDS.details)),
+  ipnUrl: field(text, sentenceOf(INITIATE_FIELDS.ipnUrl)),
+  successUrl: field(text, sentenceOf(INITIATE_FIELDS.successUrl)),
+  cancelUrl: field(text, sentenceOf(INITIATE_FIELDS.cancelUrl)),
   siteLogo: field(nullableText, 'Address of the logo; null if omitted with --loose.'),
-  checkoutTheme: field(z.enum(CHECKOUT_THEMES), 'Theme of the checkout.'),
-  customerName: field(text, "The customer's name."),
-  customerEmail: field(text, "The customer's e-mail, as sent by the merchant."),
+  checkoutTheme: field(z.enum(CHECKOUT_THEMES), sentenceOf(INITIATE_FIELDS.checkoutTheme)),
+  customerName: field(text, sentenceOf(INITIATE_FIELDS.customerName)),
+  customerEmail: field(text, sentenceOf(INITIATE_FIELDS.customerEmail)),
 };
 
 const fields = {
@@ -166,33 +167,26 @@ export const PaymentWithTimeline = record('PaymentWithTimeline', 'A payment with
 });
 export type PaymentWithTimeline = z.output<typeof PaymentWithTimeline>;
 
+const MAGIC = OUTCOMES.map((outcome) => `\`${outcome}@gateway-sim.test\``);
+
 export const InitiateFields = query(
   'InitiateFields',
   'What a merchant sends to initiate. Every field has a working default.',
   {
-    identifier: optionalText('At most 20 characters. Default: generated.'),
-    amount: optionalText(`Default: \`${PAYMENT_DEFAULTS.amount}\`.`),
-    currency: optionalText(`Default: \`${PAYMENT_DEFAULTS.currency}\`.`),
-    details: optionalText('Description of the purchase.'),
-    ipnUrl: optionalText(`Default: \`${PAYMENT_DEFAULTS.ipnUrl}\`.`),
-    successUrl: optionalText('Default: a thank-you page of the emulator.'),
-    cancelUrl: optionalText('Default: a page of the emulator.'),
-    siteLogo: optionalText('Default: one of the emulator.'),
+    ...optionalTexts(INITIATE_FIELDS, PAYMENT_DEFAULTS),
     checkoutTheme: optional(requested.checkoutTheme),
-    customerName: optionalText(`Default: \`${PAYMENT_DEFAULTS.customerName}\`.`),
     customerEmail: optionalText(
-      '`approve@gateway-sim.test`, `cancel@…`, `fail@…` and `expire@…` settle the payment automatically.',
+      `${sentencesOf(INITIATE_FIELDS.customerEmail, PAYMENT_DEFAULTS.customerEmail)} ${MAGIC.join(', ')} settle the payment automatically.`,
     ),
-    publicKey: optionalText("Default: the first merchant's key."),
     mode: field(z.optional(z.enum(MODES)), 'Default: `sandbox`.'),
   },
 );
 export type InitiateFields = z.input<typeof InitiateFields>;
 
 export const PaymentQuery = query('PaymentFilter', 'Filters payments. All filters must match.', {
-  status: field(z.optional(z.enum(PAYMENT_STATUSES)), 'Only payments with this status.'),
-  identifier: optionalText('Only payments with this identifier.'),
-  mode: field(z.optional(z.enum(MODES)), 'Only payments in this mode.'),
+  status: field(z.optional(z.enum(PAYMENT_STATUSES)), sentenceOf(PAYMENT_FILTERS.status)),
+  identifier: optionalText(sentenceOf(PAYMENT_FILTERS.identifier)),
+  mode: field(z.optional(z.enum(MODES)), sentenceOf(PAYMENT_FILTERS.mode)),
   ...PAGING,
 });
 export type PaymentFilter = z.input<typeof PaymentQuery>;

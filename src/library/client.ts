@@ -6,7 +6,7 @@ import { didYouMean, GatewayError, hint, usage } from '../contract/error.ts';
 import { isDeliveryId } from '../contract/pasted-ipn.ts';
 import { shorten } from '../contract/text.ts';
 import { parseDuration } from '../contract/time.ts';
-import type { CardAction, CardMovementKind } from '../contract/vocabulary.ts';
+import { type CardAction, type CardMovementKind, OUTCOMES } from '../contract/vocabulary.ts';
 import { allowedHosts, Egress, endpointOf, isMetadata, isOwnInterface } from '../delivery/egress.ts';
 import { failureOf, MAX_RESPONSE_BYTES, send } from '../delivery/sender.ts';
 import { asyncDisposable } from '../system/disposal.ts';
@@ -67,12 +67,10 @@ export function clientOf(
     (outcome: PaymentOutcome): Payments['approve'] =>
     async (reference, options = {}) =>
       call('POST /payments/:ref/settle', { param: paymentAt(reference), json: { outcome, ...options } });
-  const outcomes: Record<PaymentOutcome, Payments['approve']> = {
-    approve: settle('approve'),
-    cancel: settle('cancel'),
-    fail: settle('fail'),
-    expire: settle('expire'),
-  };
+  const outcomes = Object.fromEntries(OUTCOMES.map((outcome) => [outcome, settle(outcome)])) as Pick<
+    Payments,
+    PaymentOutcome
+  >;
   const ipnAt = (id: string) => ({ id: requireReference('an IPN', id) });
   const cardAt = (id: string) => ({ id: requireReference('a card', id) });
   const change =

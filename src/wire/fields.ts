@@ -9,6 +9,7 @@ import {
   named,
   shapeOf,
 } from '../contract/field.ts';
+import { type RequestField, sentenceOf } from '../contract/request-fields.ts';
 import { characters, shorten } from '../contract/text.ts';
 import { type PostedFields, Unreadable } from './body.ts';
 
@@ -73,18 +74,22 @@ export function oneOf<const Values extends readonly [string, ...string[]]>(
   return field(z.enum(values, { error: `must be ${values.join(' or ')}` }), description, json);
 }
 
+type LimitedField = Pick<RequestField, 'description'> & { max: number };
+
 /** A required text of at most `max` characters. `loose` accepts any length. */
-export function text(max: number, description: string, loose = false) {
-  return required(atMost(max, loose), description, { maxLength: max });
+export function limited(described: LimitedField, loose = false) {
+  const { max } = described;
+  return required(atMost(max, loose), sentenceOf(described), { maxLength: max });
 }
 
 /** A required e-mail address of at most `max` characters. */
-export function email(max: number, description: string, loose = false) {
+export function email(described: LimitedField, loose = false) {
+  const { max } = described;
   const length = atMost(max, loose);
   const problem: Problem = (value) =>
     length(value) ??
     (isEmail(value) ? undefined : `must be a valid e-mail address (got "${shorten(value)}")`);
-  return required(problem, description, { maxLength: max, format: 'email' });
+  return required(problem, sentenceOf(described), { maxLength: max, format: 'email' });
 }
 
 /** A required absolute http(s) address. Its error shows `example`. */

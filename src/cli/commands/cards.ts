@@ -1,9 +1,10 @@
 import type { CardWithTransactions } from '../../contract/card.ts';
 import { CARD_DEFAULTS } from '../../contract/defaults.ts';
 import { command, hint } from '../../contract/error.ts';
+import { CARD_FIELDS, CARD_MOVEMENT_FIELDS } from '../../contract/request-fields.ts';
 import { CARD_STATUSES, type CardAction, type CardMovementKind } from '../../contract/vocabulary.ts';
 import { changeCard, createCard, readCard, requireMerchant } from '../../library/merchant-client.ts';
-import { choice, defineCommand, type Group, pagedBy, requiredText, text, textOr } from '../command.ts';
+import { choice, defineCommand, type Group, pagedBy, requiredText, text, textsOf } from '../command.ts';
 import { type CommandResult, fieldsOf, listed, moment, pairs, table } from '../output.ts';
 
 const list = defineCommand({
@@ -44,11 +45,7 @@ const create = defineCommand({
   summary: 'create a card as a merchant would',
   json: 'CardWithTransactions',
   options: {
-    amount: textOr(CARD_DEFAULTS.amount, 'amount', 'total amount of the card as a decimal, such as 250.00'),
-    currency: textOr(CARD_DEFAULTS.currency, 'code', 'currency code'),
-    title: textOr(CARD_DEFAULTS.title, 'text', 'title of the card'),
-    nameOnCard: textOr(CARD_DEFAULTS.nameOnCard, 'text', 'name printed on the card'),
-    email: textOr(CARD_DEFAULTS.email, 'e-mail', 'e-mail of the holder'),
+    ...textsOf(CARD_FIELDS, CARD_DEFAULTS),
     merchant: text('name', 'merchant of the card (default: the first merchant)'),
   },
   examples: ['cards create --amount 250 --title Travel'],
@@ -84,9 +81,8 @@ const move = (type: CardMovementKind, summary: string) =>
     summary,
     json: 'CardMovement',
     fields: {
-      amount: requiredText('amount', 'amount as a decimal, such as 12.50'),
-      details: text('text', 'what the transaction is for'),
-      currency: text('code', "currency code (must be the card's currency)"),
+      ...textsOf(CARD_MOVEMENT_FIELDS),
+      amount: requiredText('amount', CARD_MOVEMENT_FIELDS.amount.description),
     },
     examples: [`cards ${type} card_1 --amount 12.50 --details Coffee`],
     run: async ({ args: [id], fields, call }) => {

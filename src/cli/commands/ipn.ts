@@ -7,6 +7,7 @@ import { command, GatewayError, hint, option, usage } from '../../contract/error
 import { ipnBodyIn, isDeliveryId, textOf } from '../../contract/pasted-ipn.ts';
 import type { Payment } from '../../contract/payment.ts';
 import { printedProblem } from '../../contract/printed-fields.ts';
+import { FIRE_FIELDS, IPN_FILTERS } from '../../contract/request-fields.ts';
 import { requireTamperings, TAMPERINGS } from '../../contract/tampering.ts';
 import { DELIVERY_STATES, IPN_FORMATS } from '../../contract/vocabulary.ts';
 import { saysRefused } from '../../domain/receiver-answer.ts';
@@ -27,6 +28,7 @@ import {
   pagedBy,
   repeated,
   text,
+  textsOf,
 } from '../command.ts';
 import { isNoServer } from '../connect.ts';
 import {
@@ -53,8 +55,8 @@ const listIpns = defineCommand({
   summary: 'list IPNs, newest first',
   json: 'DeliveryList',
   fields: pagedBy({
-    payment: text('ref', 'show only IPNs of this payment (id or identifier)'),
-    state: choice('state', 'show only IPNs in this state', DELIVERY_STATES),
+    ...textsOf(IPN_FILTERS),
+    state: choice('state', IPN_FILTERS.state.description, DELIVERY_STATES),
   }),
   examples: ['ipn list --state failed', 'ipn list --payment order-1'],
   run: async ({ fields: query, call }) =>
@@ -156,13 +158,9 @@ async function newestGenuine(call: Context['call']): Promise<string> {
   });
 }
 
-const FIRE_FIELDS = {
-  to: text('url', "address to send it to (default: the payment's ipn_url)"),
-  payment: text('ref', 'payment id or identifier (default: a made-up payment)'),
-  identifier: text('text', "the merchant's identifier"),
-  amount: text('amount', 'amount as a decimal, such as 49.90'),
-  currency: text('code', 'currency code (default: USD)'),
-  status: text('status', 'status (default: success)'),
+const FIRE = {
+  ...textsOf(FIRE_FIELDS),
+  format: choice('format', FIRE_FIELDS.format.description, IPN_FORMATS),
   set: assignments(
     'set a field before signing, such as data.charge=1; signature[]=x creates a list; repeatable',
   ),
@@ -172,9 +170,6 @@ const FIRE_FIELDS = {
     'tamper with this after signing, such as amount or identifier=order-2 (your receiver must reject it); repeatable',
     TAMPERINGS,
   ),
-  format: choice('format', 'format of the body', IPN_FORMATS),
-  times: text('number', 'number of times to send the same bytes'),
-  delay: text('duration', 'delay before each delivery'),
 };
 
 const FIRE_OPTIONS = {
@@ -189,7 +184,7 @@ const FIRE_OPTIONS = {
 const fire = defineCommand({
   summary: 'send a signed IPN once, without retries',
   json: 'Delivery; with `--times`, DeliveryBatch',
-  fields: FIRE_FIELDS,
+  fields: FIRE,
   options: FIRE_OPTIONS,
   examples: [
     'ipn fire --payment order-1',
@@ -222,7 +217,7 @@ const fire = defineCommand({
 });
 
 async function fireIpns(
-  fields: GivenValues<typeof FIRE_FIELDS>,
+  fields: GivenValues<typeof FIRE>,
   options: GivenValues<typeof FIRE_OPTIONS>,
   connect: Context['connect'],
 ): Promise<FiredIpn[]> {
@@ -246,7 +241,7 @@ async function fireIpns(
 
 /** @param key the signing key, and the payment if there is one */
 async function fireFromHere(
-  fields: GivenValues<typeof FIRE_FIELDS>,
+  fields: GivenValues<typeof FIRE>,
   key: { secretKey: string; payment?: Payment | undefined },
   { parallel, allowIpnHost }: Pick<GivenValues<typeof FIRE_OPTIONS>, 'parallel' | 'allowIpnHost'>,
 ): Promise<FiredIpn[]> {
@@ -258,7 +253,7 @@ async function fireFromHere(
 
 const MAX_COPIES = 100;
 
-function copiesIn(parallel: string, { times, delay }: GivenValues<typeof FIRE_FIELDS>): number {
+function copiesIn(parallel: string, { times, delay }: GivenValues<typeof FIRE>): number {
   const count = Number(parallel);
   if (!Number.isInteger(count) || count < 2 || count > MAX_COPIES) {
     throw usage(`--parallel must be a whole number from 2 to ${MAX_COPIES} (got "${parallel}")`);

@@ -2,6 +2,7 @@ import { curlCommand } from '../../contract/curl.ts';
 import { PAYMENT_DEFAULTS } from '../../contract/defaults.ts';
 import { command, GatewayError, type Hint, hint, usage } from '../../contract/error.ts';
 import type { Payment, PaymentFilter, Settled, SettleInput } from '../../contract/payment.ts';
+import { INITIATE_FIELDS, PAYMENT_FILTERS } from '../../contract/request-fields.ts';
 import { REDIRECT_WAIT_MS } from '../../contract/time.ts';
 import {
   CHECKOUT_THEMES,
@@ -25,8 +26,7 @@ import {
   type Group,
   type OptionDeclaration,
   pagedBy,
-  text,
-  textOr,
+  textsOf,
 } from '../command.ts';
 import { retry, type Server } from '../connect.ts';
 import {
@@ -195,9 +195,9 @@ const list = defineCommand({
   summary: 'list payments, newest first',
   json: 'PaymentList',
   fields: pagedBy({
-    status: choice('status', 'show only payments with this status', PAYMENT_STATUSES),
-    mode: choice('mode', 'show only payments in this mode', MODES),
-    identifier: text('identifier', 'show only payments with this identifier'),
+    ...textsOf(PAYMENT_FILTERS),
+    status: choice('status', PAYMENT_FILTERS.status.description, PAYMENT_STATUSES),
+    mode: choice('mode', PAYMENT_FILTERS.mode.description, MODES),
   }),
   examples: ['payments list --status pending --limit 10'],
   run: async ({ fields: query, call }) =>
@@ -274,22 +274,15 @@ const show = defineCommand({
   },
 });
 
+const { publicKey: _, checkoutTheme, ...CREATE_FIELDS } = INITIATE_FIELDS;
+
 /** Uses the service's own route, as a merchant would. */
 const create = defineCommand({
   summary: 'initiate a payment as a merchant would',
   json: 'Payment',
   fields: {
-    amount: textOr(PAYMENT_DEFAULTS.amount, 'amount', 'amount as a decimal, such as 49.90'),
-    currency: textOr(PAYMENT_DEFAULTS.currency, 'code', 'currency code'),
-    identifier: text('text', "the merchant's identifier (default: generated)"),
-    details: textOr(PAYMENT_DEFAULTS.details, 'text', 'what the payment is for'),
-    ipnUrl: textOr(PAYMENT_DEFAULTS.ipnUrl, 'url', 'address that receives the IPN'),
-    successUrl: text('url', 'redirect after success (default: a thank-you page of the emulator)'),
-    cancelUrl: text('url', 'redirect after cancellation (default: a page of the emulator)'),
-    siteLogo: text('url', "the merchant's logo (default: a logo of the emulator)"),
-    theme: choice('theme', 'theme of the checkout', CHECKOUT_THEMES),
-    customerName: textOr(PAYMENT_DEFAULTS.customerName, 'text', 'name of the customer'),
-    customerEmail: textOr(PAYMENT_DEFAULTS.customerEmail, 'e-mail', 'e-mail of the customer'),
+    ...textsOf(CREATE_FIELDS, PAYMENT_DEFAULTS),
+    theme: choice('theme', checkoutTheme.description, CHECKOUT_THEMES),
   },
   options: {
     live: flag('use live mode (default: sandbox)'),

@@ -3,6 +3,7 @@ import { CARD_AMOUNT_PATTERN, cardAmountProblem } from '../../contract/amount.ts
 import { type CardTransaction, maskedCardNumber } from '../../contract/card.ts';
 import { GatewayError } from '../../contract/error.ts';
 import { count, field, type JsonSchema, record, text as string } from '../../contract/field.ts';
+import { CARD_FIELDS } from '../../contract/request-fields.ts';
 import { characters, shortJson } from '../../contract/text.ts';
 import { CARD_STATUSES } from '../../contract/vocabulary.ts';
 import { amountFromNumber } from '../../domain/money.ts';
@@ -10,7 +11,7 @@ import type { Card } from '../../domain/state.ts';
 import type { PostedFields } from '../body.ts';
 import type { CardResult, Dialect } from '../dialect.ts';
 import { amountSource } from '../encoding.ts';
-import { amountJson, email, postedMessage, required, text, trimmed } from '../fields.ts';
+import { amountJson, email, limited, postedMessage, required, trimmed } from '../fields.ts';
 import { CARD_NAMES, fromWire } from './names.ts';
 
 export const CARD_REQUEST_EXAMPLE = {
@@ -28,10 +29,10 @@ export const CardRequest = postedMessage(
   'CardRequest',
   'The card to create.',
   {
-    currency_code: text(3, 'Card currency; one of the active currencies.'),
-    title: text(255, 'Title that identifies the card.'),
-    name_on_card: text(255, 'Name printed on the card.'),
-    email: email(255, "The cardholder's e-mail."),
+    currency_code: limited(CARD_FIELDS.currency),
+    title: limited(CARD_FIELDS.title),
+    name_on_card: limited(CARD_FIELDS.nameOnCard),
+    email: email(CARD_FIELDS.email),
     amount: required(
       cardAmountProblem,
       'Card total amount, a number or numeric text; at most 10 digits and 4 decimals.',
@@ -57,7 +58,7 @@ export const ToggleRequest = postedMessage(
   'ToggleRequest',
   'The card to activate or block.',
   {
-    card_id: text(MAX_CARD_ID, 'Card identifier.'),
+    card_id: limited({ max: MAX_CARD_ID, description: 'card identifier' }),
     active: field(
       z.literal(BOOLEANS, {
         error: ({ input }) => (input === undefined ? 'is required' : notBoolean(input)),

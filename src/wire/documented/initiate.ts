@@ -3,6 +3,7 @@ import { AMOUNT_PATTERN, isAmount } from '../../contract/amount.ts';
 import { GatewayError, hint, nearestName } from '../../contract/error.ts';
 import { field, LINK, optional, record, shapeOf, text as string } from '../../contract/field.ts';
 import type { PaymentRequest } from '../../contract/payment.ts';
+import { INITIATE_FIELDS, sentenceOf } from '../../contract/request-fields.ts';
 import { shorten, shortJson } from '../../contract/text.ts';
 import { CHECKOUT_THEMES } from '../../contract/vocabulary.ts';
 import { mistypedMagic } from '../../domain/auto.ts';
@@ -12,8 +13,8 @@ import type { Payment } from '../../domain/state.ts';
 import type { PostedFields } from '../body.ts';
 import type { Accepted, Dialect, InitiateFacts } from '../dialect.ts';
 import { amountSource } from '../encoding.ts';
-import { address, amountJson, email, oneOf, postedMessage, required, text, trimmed } from '../fields.ts';
-import { checkoutUrl, fromWire, MAX_IDENTIFIER, REQUEST_NAMES } from './names.ts';
+import { address, amountJson, email, limited, oneOf, postedMessage, required, trimmed } from '../fields.ts';
+import { checkoutUrl, fromWire, REQUEST_NAMES } from './names.ts';
 
 export const INITIATE_EXAMPLE = {
   public_key: 'pub_sim_0123456789abcdefghijklmnopqrstuv',
@@ -45,31 +46,28 @@ const otherAmount = (input: unknown) =>
  */
 function fieldsOf(loose: boolean) {
   return {
-    public_key: text(50, "The merchant's public API key.", loose),
-    identifier: text(
-      MAX_IDENTIFIER,
-      "The merchant's own identifier for the payment. It may be reused.",
-      loose,
-    ),
-    currency: text(4, 'Currency code in upper case, such as USD or EUR.', loose),
+    public_key: limited(INITIATE_FIELDS.publicKey, loose),
+    identifier: limited(INITIATE_FIELDS.identifier, loose),
+    currency: limited(INITIATE_FIELDS.currency, loose),
     amount: required(
       (value) => (isAmount(value) ? undefined : `${A_DECIMAL} (got "${shorten(value)}")`),
-      'Plain decimal greater than 0. The IPN signs it exactly as sent; a JSON number is accepted if it can be read exactly.',
+      `${sentenceOf(INITIATE_FIELDS.amount)} The IPN signs it exactly as sent; a JSON number is accepted if it can be read exactly.`,
       amountJson(AMOUNT_PATTERN.source),
       otherAmount,
     ),
-    details: text(100, 'Description of the purchase.', loose),
-    ipn_url: address('Absolute http(s) address that receives the IPN.', INITIATE_EXAMPLE.ipn_url),
-    success_url: address('Redirect address on success, byte for byte as sent.', INITIATE_EXAMPLE.success_url),
-    cancel_url: address('Redirect address on cancellation.', INITIATE_EXAMPLE.cancel_url),
-    site_logo: address('Address of the merchant logo. Optional with `--loose`.', INITIATE_EXAMPLE.site_logo),
-    checkout_theme: optional(
-      oneOf(CHECKOUT_THEMES, 'Theme of the checkout.', {
-        default: 'light',
-      }),
+    details: limited(INITIATE_FIELDS.details, loose),
+    ipn_url: address(sentenceOf(INITIATE_FIELDS.ipnUrl), INITIATE_EXAMPLE.ipn_url),
+    success_url: address(sentenceOf(INITIATE_FIELDS.successUrl), INITIATE_EXAMPLE.success_url),
+    cancel_url: address(sentenceOf(INITIATE_FIELDS.cancelUrl), INITIATE_EXAMPLE.cancel_url),
+    site_logo: address(
+      `${sentenceOf(INITIATE_FIELDS.siteLogo)} Optional with \`--loose\`.`,
+      INITIATE_EXAMPLE.site_logo,
     ),
-    customer_name: text(30, "The customer's name.", loose),
-    customer_email: email(30, "The customer's e-mail.", loose),
+    checkout_theme: optional(
+      oneOf(CHECKOUT_THEMES, sentenceOf(INITIATE_FIELDS.checkoutTheme), { default: 'light' }),
+    ),
+    customer_name: limited(INITIATE_FIELDS.customerName, loose),
+    customer_email: email(INITIATE_FIELDS.customerEmail, loose),
   };
 }
 

@@ -1,0 +1,122 @@
+/*
+ * The fields of requests that people write, described once: for the command line, the control API, the service, the
+ * library and the documentation. Without a schema library, so that the command line loads them quickly.
+ */
+
+/** A field of a request. */
+export interface RequestField {
+  /** The value's name in the help, after the flag. */
+  placeholder: string;
+  /** What it is, as part of a sentence. */
+  description: string;
+  /** What it is if omitted, in words. */
+  otherwise?: string;
+  /** Maximum number of characters. */
+  max?: number;
+}
+
+type RequestFields = Readonly<Record<string, RequestField>>;
+
+/** What a merchant sends to initiate a payment. */
+export const INITIATE_FIELDS = {
+  amount: { placeholder: 'amount', description: 'plain decimal greater than 0, such as 49.90' },
+  currency: { placeholder: 'code', max: 4, description: 'currency code in upper case, such as USD' },
+  identifier: {
+    placeholder: 'text',
+    max: 20,
+    description: "the merchant's own identifier for the payment, which may be reused",
+    otherwise: 'generated',
+  },
+  details: { placeholder: 'text', max: 100, description: 'description of the purchase' },
+  ipnUrl: { placeholder: 'url', description: 'absolute http(s) address that receives the IPN' },
+  successUrl: {
+    placeholder: 'url',
+    description: 'redirect address on success, byte for byte as sent',
+    otherwise: 'a thank-you page of the emulator',
+  },
+  cancelUrl: {
+    placeholder: 'url',
+    description: 'redirect address on cancellation, byte for byte as sent',
+    otherwise: 'a page of the emulator',
+  },
+  siteLogo: {
+    placeholder: 'url',
+    description: "address of the merchant's logo",
+    otherwise: 'a logo of the emulator',
+  },
+  checkoutTheme: { placeholder: 'theme', description: 'theme of the checkout' },
+  customerName: { placeholder: 'text', max: 30, description: "the customer's name" },
+  customerEmail: { placeholder: 'e-mail', max: 30, description: "the customer's e-mail" },
+  publicKey: {
+    placeholder: 'key',
+    max: 50,
+    description: "the merchant's public key",
+    otherwise: "the first merchant's key",
+  },
+} as const satisfies RequestFields;
+
+/** What a merchant sends to create a card. */
+export const CARD_FIELDS = {
+  amount: { placeholder: 'amount', description: 'total amount of the card as a decimal, such as 250.00' },
+  currency: { placeholder: 'code', max: 3, description: 'currency code' },
+  title: { placeholder: 'text', max: 255, description: 'title that distinguishes the card from others' },
+  nameOnCard: { placeholder: 'text', max: 255, description: 'name printed on the card' },
+  email: { placeholder: 'e-mail', max: 255, description: "the cardholder's e-mail" },
+} as const satisfies RequestFields;
+
+/** A charge to a card, or money added to it. */
+export const CARD_MOVEMENT_FIELDS = {
+  amount: { placeholder: 'amount', description: 'amount as a decimal, such as 12.50' },
+  details: { placeholder: 'text', max: 255, description: 'what the transaction is for' },
+  currency: { placeholder: 'code', description: "currency code (must be the card's currency)" },
+} as const satisfies RequestFields;
+
+/** An IPN to send by hand. */
+export const FIRE_FIELDS = {
+  to: { placeholder: 'url', description: 'address to send it to', otherwise: "the payment's ipn_url" },
+  payment: { placeholder: 'ref', description: 'payment id or identifier', otherwise: 'a made-up payment' },
+  identifier: {
+    placeholder: 'text',
+    description: "the merchant's identifier",
+    otherwise: "the payment's",
+  },
+  amount: {
+    placeholder: 'amount',
+    description: 'amount as a decimal, such as 49.90',
+    otherwise: "the payment's",
+  },
+  currency: { placeholder: 'code', description: 'currency code', otherwise: "the payment's, or USD" },
+  status: { placeholder: 'status', description: 'status', otherwise: 'success' },
+  format: { placeholder: 'format', description: 'format of the body', otherwise: "the emulator's format" },
+  times: { placeholder: 'number', description: 'number of times to send the same bytes' },
+  delay: { placeholder: 'duration', description: 'delay before each delivery' },
+} as const satisfies RequestFields;
+
+/** Filters of the list of payments. */
+export const PAYMENT_FILTERS = {
+  status: { placeholder: 'status', description: 'only payments with this status' },
+  mode: { placeholder: 'mode', description: 'only payments in this mode' },
+  identifier: { placeholder: 'identifier', description: 'only payments with this identifier' },
+} as const satisfies RequestFields;
+
+/** Filters of the list of IPNs. */
+export const IPN_FILTERS = {
+  payment: { placeholder: 'ref', description: 'only IPNs of this payment (id or identifier)' },
+  state: { placeholder: 'state', description: 'only IPNs in this state' },
+} as const satisfies RequestFields;
+
+/** The description with what the field is if omitted, for a list of options. */
+export function phraseOf({ description, otherwise }: RequestField): string {
+  return otherwise === undefined ? description : `${description} (default: ${otherwise})`;
+}
+
+/** The description as a sentence. */
+export function sentenceOf({ description }: Pick<RequestField, 'description'>): string {
+  return `${description[0]?.toUpperCase()}${description.slice(1)}.`;
+}
+
+/** The description with what the field is if omitted, as sentences. @param value its default value, if it has one */
+export function sentencesOf(field: RequestField, value?: string): string {
+  const otherwise = value === undefined ? field.otherwise : `\`${value}\``;
+  return otherwise === undefined ? sentenceOf(field) : `${sentenceOf(field)} Default: ${otherwise}.`;
+}
