@@ -3,19 +3,17 @@ import { AuditClient } from '../audit/client.ts';
 import { bareHost } from '../contract/address.ts';
 import { GatewayError } from '../contract/error.ts';
 import { Egress } from '../delivery/egress.ts';
-import type { IpnTools } from '../wire/dialect.ts';
 import { at } from './answer.ts';
 import { compare, type Verdict } from './expectation.ts';
 import { appliesWith, type Expected, type InForce, type ManifestLine } from './manifest.ts';
 import { maskKeys } from './mask.ts';
 import { reportOf } from './report.ts';
 import { type IpnListener, listenForIpns, markedUrl, type Seen, Session } from './session.ts';
-import { NoAnswer, Target, type TargetOptions, Unseen } from './target.ts';
+import { NOWHERE, NoAnswer, Target, type TargetOptions, Unseen } from './target.ts';
 
 export interface ConformOptions extends TargetOptions {
   lines: readonly ManifestLine[];
   inForce: InForce;
-  tools: IpnTools;
   /** A public address that forwards to `ipnPort`. Without it, only an emulator on this machine can send IPNs. */
   ipnUrl?: string | undefined;
   /** The local port for IPNs; default: a free port. */
@@ -30,8 +28,6 @@ const CONCURRENCY = 8;
 /** After this number of consecutive lines without a response, the target counts as down. */
 const MAX_UNANSWERED = 3;
 
-/** The ipn_url for a target that cannot reach this machine. */
-const NOWHERE = 'https://ipn.invalid/ipn';
 const NO_WAY = 'no IPN can reach this machine: specify its public address with --ipn-url';
 
 /**
@@ -42,7 +38,8 @@ const NO_WAY = 'no IPN can reach this machine: specify its public address with -
  * @throws GatewayError `no_server` if the target does not respond or is not such a gateway, `invalid_api_key`
  */
 export async function conform(options: ConformOptions) {
-  const { lines, inForce, ipnUrl, publicKey, secretKey, tools } = options;
+  const { lines, inForce, ipnUrl, publicKey, secretKey } = options;
+  const tools = await options.dialect.ipn();
   const target = new Target(options);
   await target.requireGateway();
   await using listener = await listenForIpns(options.ipnPort);

@@ -5,6 +5,7 @@ import { bareHost, isLoopback } from '../contract/address.ts';
 import { GatewayError, hint, option } from '../contract/error.ts';
 import { Egress } from '../delivery/egress.ts';
 import { textMask } from '../system/secret.ts';
+import type { InitiateValues, MerchantDialect } from '../wire/dialect.ts';
 import { at, header, parsed, paymentIdIn } from './answer.ts';
 
 /** The target of a run. */
@@ -18,6 +19,7 @@ export interface TargetOptions {
   controlToken?: string | null | undefined;
   /** Trusts an emulator's own certificate. */
   agent?: Agent | undefined;
+  dialect: MerchantDialect;
 }
 
 /** A request with a path instead of an address. */
@@ -30,7 +32,8 @@ const PAUSE_MS = 200;
 const TIMEOUT_MS = 15_000;
 const TRUST_BY = 'specify its CA file with --tls-ca or NODE_EXTRA_CA_CERTS';
 
-const INITIATE = '/sandbox/payment/initiate';
+/** The address of IPNs for a target that cannot reach this machine. */
+export const NOWHERE = 'https://ipn.invalid/ipn';
 
 /** A merchant registered in an emulator, to check that merchants cannot read each other's cards. */
 const OTHER_MERCHANT = 'conform';
@@ -82,13 +85,16 @@ export class Target {
    * @throws GatewayError `no_server`, `invalid_api_key`
    */
   async requireGateway(): Promise<void> {
-    const { url, publicKey } = this.options;
+    const { url, publicKey, dialect } = this.options;
+    const initiatePath = dialect.initiatePath('sandbox');
     await this.identify();
     // Every gateway of this interface answers one of these requests with success or error.
-    const bodies = [order(publicKey), 'public_key=', 'identifier=1'];
+    const requests = [{ ...order(), publicKey }, { publicKey: '' }, { identifier: '1' }];
     let elsewhere = '';
-    for (const [index, body] of bodies.entries()) {
-      const answer = await this.send(INITIATE, { method: 'POST', body, contentType: FORM });
+    for (const [index, fields] of requests.entries()) {
+      const { form } = dialect.initiate('sandbox', fields);
+      const body = new URLSearchParams(form).toString();
+      const answer = await this.send(initiatePath, { method: 'POST', body, contentType: FORM });
       const location = answer.status >= 300 && answer.status < 400 && header(answer.headers, 'location');
       if (location) elsewhere = `; it redirects to ${textMask([publicKey])(location)}`;
       const json = parsed(answer.body);
@@ -103,7 +109,7 @@ export class Target {
     }
     throw new GatewayError(
       'no_server',
-      `${url} is not a gateway of this interface: none of three responses to ${INITIATE} was a JSON object with success or error${elsewhere}`,
+      `${url} is not a gateway of this interface: none of three responses to ${initiatePath} was a JSON object with success or error${elsewhere}`,
       { hint: hint`Specify the gateway's address with ${option('target')}, without the initiate path.` },
     );
   }
@@ -206,21 +212,20 @@ export class Target {
 }
 
 /** A complete order with valid fields. */
-function order(publicKey: string): string {
-  return new URLSearchParams({
-    public_key: publicKey,
+function order(): InitiateValues {
+  return {
     identifier: `c${Date.now().toString(36)}`,
     currency: 'USD',
     amount: '1.00',
     details: 'Conformance check',
-    ipn_url: 'https://ipn.invalid/ipn',
-    success_url: 'https://shop.example/paid',
-    cancel_url: 'https://shop.example/canceled',
-    site_logo: 'https://shop.example/logo.png',
-    checkout_theme: 'light',
-    customer_name: 'Ada',
-    customer_email: 'ada@example.com',
-  }).toString();
+    ipnUrl: NOWHERE,
+    successUrl: 'https://shop.example/paid',
+    cancelUrl: 'https://shop.example/canceled',
+    siteLogo: 'https://shop.example/logo.png',
+    checkoutTheme: 'light',
+    customerName: 'Ada',
+    customerEmail: 'ada@example.com',
+  };
 }
 
 function wrongKey(which: 'public' | 'secret', key: string): GatewayError {

@@ -14,14 +14,12 @@ import type { Attempt, Delivery, Payment, RuleResult, State } from './state.ts';
 
 interface DeliveryPlan extends Pick<Delivery, 'paymentId' | 'url' | 'once'> {
   merchant: Merchant;
-  /** Whether the signature was made with the merchant's key. */
-  isSigned: boolean;
   dueAt: number;
 }
 
 /** Rule: a pending delivery of an IPN. */
 function newDelivery(ipn: ComposedIpn, plan: DeliveryPlan, { ids, now }: Context): Delivery {
-  const { contentType, body, signedText, identifier, status, tampered } = ipn;
+  const { contentType, body, signedText, identifier, status, tampered, isSigned } = ipn;
   return {
     id: ids.delivery(),
     paymentId: plan.paymentId,
@@ -33,7 +31,7 @@ function newDelivery(ipn: ComposedIpn, plan: DeliveryPlan, { ids, now }: Context
     contentType,
     body,
     signedText,
-    signedWith: plan.isSigned ? plan.merchant.publicKey : '',
+    signedWith: isSigned ? plan.merchant.publicKey : '',
     once: plan.once,
     attemptCount: 0,
     createdAt: timestamp(now),
@@ -52,7 +50,7 @@ export function deliveryOf(
   dueAt = context.now,
 ): Delivery {
   const subject = { payment, status, holder, secretKey: merchant.secretKey };
-  const plan = { paymentId: payment.id, merchant, url: payment.ipnUrl, once: false, isSigned: true, dueAt };
+  const plan = { paymentId: payment.id, merchant, url: payment.ipnUrl, once: false, dueAt };
   const { settings } = context;
   const ipn = context.ipn.compose({}, subject, { format: settings.ipn.format }, settings);
   return newDelivery(ipn, plan, context);
@@ -81,13 +79,11 @@ export function fire(state: State, request: FireRequest, context: Context): Rule
   const merchant = (payment && state.merchants.get(payment.merchantId)) ?? defaultMerchant(state);
   const { secretKey } = merchant;
   const subject = payment
-    ? { payment, status: 'success', holder: holderOf(state, payment), secretKey }
+    ? { payment, status: PAYMENT_OUTCOMES.approve.ipnStatus, holder: holderOf(state, payment), secretKey }
     : { trx: ids.trx(), now, secretKey };
   const ipn = context.ipn.compose(request, subject, { format, set, unset, tamper }, settings);
   requireFireable(ipn.body, times);
-  const touched = [...Object.keys(set ?? {}), unset ?? []].flat();
-  const isSigned = !ipn.tampered.length && !touched.some((name) => /^signature(\[\])?$/.test(name));
-  const plan = { paymentId: payment?.id ?? null, merchant, url, once: true, isSigned };
+  const plan = { paymentId: payment?.id ?? null, merchant, url, once: true };
   const deliveries = Array.from({ length: times }, (_, index) =>
     newDelivery(ipn, { ...plan, dueAt: now + (index + 1) * delayMs }, context),
   );

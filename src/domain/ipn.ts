@@ -31,6 +31,8 @@ export interface ComposedIpn
   extends Pick<Delivery, 'contentType' | 'body' | 'signedText' | 'identifier' | 'status'> {
   /** The forged parts; empty for a genuine IPN. */
   tampered: Tampered[];
+  /** Whether its signature is the one of its merchant: not forged, chosen or omitted. */
+  isSigned: boolean;
 }
 
 /** The settings for the content of an IPN. */

@@ -1,5 +1,5 @@
-import { CURRENCY_CODE, type Currency } from '../contract/amount.ts';
-import { command, GatewayError, type Hint, hint, type OptionHint, option } from '../contract/error.ts';
+import type { Currency } from '../contract/amount.ts';
+import { command, GatewayError, hint } from '../contract/error.ts';
 import type { Merchant } from '../contract/merchant.ts';
 import type { PaymentEvent, PaymentRequest } from '../contract/payment.ts';
 import { shorten } from '../contract/text.ts';
@@ -111,52 +111,4 @@ export function requirePayment(state: State, reference: string): Payment {
   throw new GatewayError('not_found', `no payment has the id or identifier "${shorten(reference)}"`, {
     hint: hint`List all payments with: ${command('payments')}`,
   });
-}
-
-/**
- * A hint for a rejected initiate, based on all checks instead of only the first that failed. The problems of the error
- * say what to fix in the code. The hint says whether the key is wrong, too, and names every option that makes the
- * emulator accept the request. The command is at the end, so that it can be pasted.
- *
- * @param failed the error of the request
- * @param loose the request as `--loose` reads it
- * @param isInObserved whether `--profile observed` accepts a currency, in any case
- * @returns undefined if there is nothing to add
- */
-export function initiateHint(
-  failed: GatewayError,
-  loose: InitiateCommand,
-  isInObserved: (currency: string) => boolean,
-  state: State,
-  settings: Settings,
-): Hint | undefined {
-  const keyHint = keyProblem(loose.publicKey, state);
-  if (failed.code === 'invalid_api_key') return keyHint;
-  const key = keyHint ? hint`public_key is also wrong. ${keyHint}` : [];
-  const { currency } = loose.request;
-  const options = missingOptions(currency, failed.code === 'invalid_fields', settings);
-  if (!options) return keyHint && key;
-  const start = { command: 'start', options };
-  const accept = hint`accept ${keyHint ? 'the other fields' : 'this request'} with: ${start}`;
-  const ways = isInObserved(currency) ? hint`use ${option('profile', 'observed')} or ${accept}` : accept;
-  // Deployments have different currencies. Anything else is a mistake in the client.
-  const isMistake = options.some(({ option: name }) => name === 'loose');
-  const when = isMistake ? 'For clients that you cannot change' : 'If your gateway has this currency';
-  return keyHint ? hint`${key}. ${when}, ${ways}` : hint`${when}, ${ways}`;
-}
-
-/** Undefined if no options help. */
-function missingOptions(currency: string, needsLoose: boolean, settings: Settings): OptionHint[] | undefined {
-  const { currencies, choices } = settings;
-  const upper = currency.toUpperCase();
-  if (!currencies.has(upper) && !CURRENCY_CODE.test(upper)) return undefined;
-  const loose = needsLoose || (upper !== currency && choices.currencyCase !== 'free');
-  return [...(loose ? [option('loose')] : []), ...(currencies.has(upper) ? [] : [option('currency', upper)])];
-}
-
-function keyProblem(key: string, state: State): Hint | undefined {
-  if (findByKey(state, 'publicKey', key)) return undefined;
-  return findByKey(state, 'secretKey', key)
-    ? hint`lint: the secret key was sent as public_key. Send the public key, and keep the secret key on the server`
-    : hint`Show the public key of this emulator with: ${command('keys show')}`;
 }

@@ -19,7 +19,13 @@ export interface UseCaseParts {
   courier: Courier;
   dialect: Pick<
     Dialect,
-    'readInitiate' | 'initiateWarnings' | 'verify' | 'signatureCode' | 'isSignatureMistake' | 'diagnosis'
+    | 'fieldNames'
+    | 'readInitiate'
+    | 'initiateWarnings'
+    | 'verify'
+    | 'signatureCode'
+    | 'isSignatureMistake'
+    | 'diagnosis'
   >;
   settings: Settings;
   /** @param requestId the request that causes the change */

@@ -48,6 +48,8 @@ export interface Dialect {
   identifierIn(fields: PostedFields['fields']): string | undefined;
   /** Why a plausible path does not exist; undefined for any other path. */
   missingPath(path: string): string | undefined;
+  /** The names of the fields of initiate. */
+  fieldNames: Readonly<Record<keyof InitiateValues, string>>;
   /** This and the readers below throw `invalid_fields` with every problem. */
   readInitiate(posted: PostedFields, accepted: Accepted): InitiateCommand;
   /** Warnings about a request that `readInitiate` accepts. */

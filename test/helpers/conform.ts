@@ -36,7 +36,7 @@ export async function held(
   more: Partial<ConformOptions> = {},
 ) {
   return conform({
-    ...{ url, publicKey, secretKey, live: false, lines: LINES, tools: await dialect.ipn() },
+    ...{ url, publicKey, secretKey, live: false, lines: LINES, dialect },
     inForce: inForce(expected),
     ...more,
   });

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { payOnCheckout } from '../../src/conform/checkout.ts';
 import { Target } from '../../src/conform/target.ts';
 import { PLACES } from '../../src/http/pages/dashboard/paths.ts';
+import { merchantDialect as dialect } from '../../src/wire/documented/merchant.ts';
 import { idOf, ORDER, startSim } from '../helpers/sim.ts';
 
 const INITIATE = '/sandbox/payment/initiate';
@@ -25,7 +26,7 @@ it.each([
 it('a customer can pay below the path of --public-url, with or without a proxy that strips it', async () => {
   const sim = await startSim({ publicUrl: 'https://pay.example.com/xcash' });
   const url = await sim.initiate(ORDER);
-  const target = new Target({ ...sim, live: true });
+  const target = new Target({ ...sim, live: true, dialect });
   target.isEmulator = true;
   const { pathname, search } = new URL(url);
   for (const path of [pathname, pathname.slice('/xcash'.length)]) {

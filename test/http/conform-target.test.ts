@@ -2,6 +2,7 @@ import type { RequestListener } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { Target } from '../../src/conform/target.ts';
+import { merchantDialect as dialect } from '../../src/wire/documented/merchant.ts';
 import { startAnswering } from '../helpers/answering.ts';
 import { held, LINES, linesNamed, startBetween } from '../helpers/conform.ts';
 import { startSim } from '../helpers/sim.ts';
@@ -226,7 +227,13 @@ describe('an emulator, or a server that claims to be one, with strange responses
 it.each(['javascript://127.0.0.1/x', 'data:text/html,x', 'http://['])(
   '%s is not an address of the target',
   (address) => {
-    const target = new Target({ url: 'http://127.0.0.1:9', publicKey: '', secretKey: '', live: false });
+    const target = new Target({
+      url: 'http://127.0.0.1:9',
+      publicKey: '',
+      secretKey: '',
+      live: false,
+      dialect,
+    });
     target.isEmulator = true;
     expect([target.pathOf('http://127.0.0.1/x'), target.pathOf(address)]).toEqual(['/x', undefined]);
   },

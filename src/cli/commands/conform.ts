@@ -92,7 +92,7 @@ export const conform = defineCommand({
         live: live >= 2,
         alsoTry: updateProfile !== undefined,
         inForce,
-        tools: await dialect.ipn(),
+        dialect,
         // From time to time, unless a program reads the output.
         onLine: (done, of) => {
           if (!output.json && done % 100 === 0 && done < of) output.notice(`[${done}/${of}]`);
@@ -213,7 +213,7 @@ async function targetAt(url: string, context: ConformContext): Promise<Place> {
   const place = { url, publicKey, secretKey, controlToken, agent };
   if (isWhole) return place;
   const { Target } = await import('../../conform/target.ts');
-  const target = new Target({ ...place, live: false });
+  const target = new Target({ ...place, live: false, dialect });
   await target.identify();
   // Only an emulator has a list of merchants.
   if (!target.isEmulator) return place;

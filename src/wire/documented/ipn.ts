@@ -283,6 +283,7 @@ function write(
     identifier: ipn.identifier ?? identifier,
     status: sent.status ?? about.status,
     tampered,
+    isSigned: !tampered.length && ![...Object.keys(set), ...[unset].flat()].some(isSignature),
   };
 }
 
@@ -300,6 +301,8 @@ function requireFields({ amount, currency }: ChosenFields): void {
     hint: hint`To send an invalid value anyway, override it with set.`,
   });
 }
+
+const isSignature = (name: string) => /^signature(\[\])?$/.test(name);
 
 interface Forgery {
   /** The value to show; omitted where it does not matter. */

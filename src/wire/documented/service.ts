@@ -40,6 +40,7 @@ import {
   cardIdIn,
   checkoutUrl,
   fromWire,
+  INITIATE_NAMES,
   INITIATE_PATHS,
   missingPath,
   PAYMENT_PARAMETER,
@@ -145,6 +146,7 @@ export const dialect: Dialect = {
     return typeof named === 'string' ? named : undefined;
   },
   missingPath,
+  fieldNames: INITIATE_NAMES,
   initiateWarnings,
   readInitiate,
   initiateAnswer,
