@@ -64,12 +64,23 @@ function attempt(changes: Partial<DeliveryView['attempts'][number]> = {}): Deliv
 /** Replaces curl: prints its arguments, then its input. */
 const CURL = `curl() { for word in "$@"; do printf '%s\\0' "$word"; done; [ "$word" != @- ] || cat; }`;
 
-/** The words of a command as a shell parses them, followed by its piped body. */
-function words(command: string, shell: readonly string[] = ['sh']): string[] {
-  const printed = printedBy(shell, `${CURL}\n${command}\n`);
-  const at = printed.indexOf('@-') + 1;
-  return at ? [...printed.slice(0, at), printed.slice(at).join('\0')] : printed.slice(0, -1);
+const END = 'end of a command';
+
+/** The words of commands as a shell parses them, each followed by its piped body. */
+function wordsIn(shell: readonly string[], commands: readonly string[]): string[][] {
+  const script = commands.map((command) => `${command}\nprintf '\\0%s\\0' '${END}'\n`).join('');
+  const printed = printedBy(shell, `${CURL}\n${script}`).join('\0');
+  return printed
+    .split(`\0${END}\0`)
+    .slice(0, -1)
+    .map((text) => {
+      const all = text.split('\0');
+      const at = all.indexOf('@-') + 1;
+      return at ? [...all.slice(0, at), all.slice(at).join('\0')] : all.slice(0, -1);
+    });
 }
+
+const words = (command: string): string[] => wordsIn(['sh'], [command])[0] ?? [];
 
 describe('a delivery as a curl command', () => {
   it('has the address, headers and bytes of its last attempt', () => {
@@ -95,14 +106,17 @@ describe('a delivery as a curl command', () => {
     ]);
   });
 
-  it.each([
-    ...['\u001b[201~\nid\n', '\u0007', "it's \\ \u009b31m é", 'a\u202eb', "\u0007';touch PWNED #"],
-    ...['-n \0 %s %% \\047 \\n\n\n', '\u0007'.repeat(9), '\r\n\u00077', '--\u0007'],
-  ])('passes %j unchanged in every shell, without terminal control characters', (body) => {
-    const command = curlCommand(delivery({ body }));
-    expect(command.search(OBEYED_BY_TERMINALS)).toBe(-1);
-    expect(command).not.toContain("$'");
-    for (const shell of SHELLS) expect([shell, words(command, shell).at(-1)]).toEqual([shell, body]);
+  it('passes its body unchanged in every shell, without terminal control characters', () => {
+    const bodies = [
+      ...['\u001b[201~\nid\n', '\u0007', "it's \\ \u009b31m é", 'a\u202eb', "\u0007';touch PWNED #"],
+      ...['-n \0 %s %% \\047 \\n\n\n', '\u0007'.repeat(9), '\r\n\u00077', '--\u0007'],
+    ];
+    const commands = bodies.map((body) => curlCommand(delivery({ body })));
+    for (const command of commands) expect(command.search(OBEYED_BY_TERMINALS)).toBe(-1);
+    expect(commands.join()).not.toContain("$'");
+    for (const shell of SHELLS) {
+      expect([shell, wordsIn(shell, commands).map((all) => all.at(-1))]).toEqual([shell, bodies]);
+    }
   });
 
   it('consists of words that every shell reads unchanged, whatever they contain', async () => {
