@@ -26,25 +26,6 @@ describe('payments', () => {
     expect([code, stderr]).toEqual([2, expect.stringMatching(/amount[\s\S]*ipn_url/)]);
   });
 
-  it('list shows the newest first, with filters and pages', async () => {
-    const { cwd } = await startHere();
-    for (const name of ['a', 'b', 'c']) await run(['payments', 'create', '--identifier', name], { cwd });
-    await run(['pay', 'b', '--cancel'], { cwd });
-    const list = async (...args: string[]) =>
-      (await runJson<{ data: Payment[]; nextCursor: string | null }>(['payments', 'list', ...args], { cwd }))
-        .body;
-    const names = ({ data }: { data: Payment[] }) => data.map(({ identifier }) => identifier);
-    expect(names(await list())).toEqual(['c', 'b', 'a']);
-    expect(names(await list('--status', 'canceled'))).toEqual(['b']);
-    expect(names(await list('--identifier', 'a'))).toEqual(['a']);
-    expect(names(await list('--mode', 'live'))).toEqual([]);
-    const first = await list('--limit', '2');
-    expect(names(first)).toEqual(['c', 'b']);
-    expect(names(await list('--limit', '2', '--cursor', first.nextCursor ?? ''))).toEqual(['a']);
-    expect((await run(['payments', 'list', '--status', 'nope'], { cwd })).code).toBe(2);
-    expect((await run(['payments'], { cwd })).stdout).toContain('canceled');
-  });
-
   it('show says how and when a payment settles automatically', async () => {
     const { cwd } = await startHere({ auto: 'approve', autoDelay: '1h' });
     await run(['payments', 'create', '--identifier', 'later'], { cwd });
