@@ -5,7 +5,6 @@ import { payOnCheckout } from './checkout.ts';
 import type { ManifestLine } from './manifest.ts';
 import { type Target, Unseen } from './target.ts';
 
-/** An IPN as received. */
 export interface ReceivedIpn extends Pick<ReceivedRequest, 'method' | 'headers'> {
   query: string;
   body: string;

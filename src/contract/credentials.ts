@@ -16,7 +16,6 @@ export function hidePasswords(text: string): string {
 /** Headers that are masked whole: they may encode a secret in any way. */
 const CREDENTIALS = new Set(['authorization', 'proxy-authorization', 'cookie']);
 
-/** The value of a header as it may be shown. */
 export function shownHeader(name: string, value: string): string {
   return CREDENTIALS.has(name.toLowerCase()) ? '…' : value;
 }

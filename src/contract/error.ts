@@ -33,7 +33,6 @@ export function command(name: string, ...args: readonly string[]): CommandHint {
   return { command: name, args };
 }
 
-/** An option in a hint, with an optional value. */
 export function option(name: string, value?: string): OptionHint {
   return value === undefined ? { option: name } : { option: name, value };
 }

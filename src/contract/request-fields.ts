@@ -110,7 +110,6 @@ export function phraseOf({ description, otherwise }: RequestField): string {
   return otherwise === undefined ? description : `${description} (default: ${otherwise})`;
 }
 
-/** The description as a sentence. */
 export function sentenceOf({ description }: Pick<RequestField, 'description'>): string {
   return `${description[0]?.toUpperCase()}${description.slice(1)}.`;
 }

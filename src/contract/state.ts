@@ -24,7 +24,6 @@ export const COLLECTIONS = {
 export type CollectionName = keyof typeof COLLECTIONS;
 export const COLLECTION_NAMES: readonly CollectionName[] = namesOf(COLLECTIONS);
 
-/** The record type of each collection. */
 export type Records = { [Name in CollectionName]: z.output<(typeof COLLECTIONS)[Name][0]> };
 
 const lists = Object.fromEntries(

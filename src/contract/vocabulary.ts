@@ -53,7 +53,6 @@ export type TimelineEvent = keyof typeof TIMELINE_EVENTS;
 export const DELIVERY_STATES = ['pending', 'delivered', 'failed', 'refused'] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
-/** Steps of a delivery. */
 export const DELIVERY_STEPS = ['planned', 'waiting', 'attempted'] as const;
 export type DeliveryStep = (typeof DELIVERY_STEPS)[number];
 

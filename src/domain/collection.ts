@@ -4,7 +4,6 @@ export interface Page<Item> {
   nextCursor: string | null;
 }
 
-/** A collection for readers. */
 export type ReadonlyCollection<Item extends { id: string }> = Pick<
   Collection<Item>,
   'size' | 'get' | 'values' | 'backwards' | 'page' | 'find'

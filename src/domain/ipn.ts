@@ -59,7 +59,6 @@ export interface IpnComposer {
   corruptSignature(body: string): string;
 }
 
-/** A request to an IPN handler. */
 export interface IpnRequest {
   method: 'POST' | 'GET';
   /** Added to the query of the address. */

@@ -5,7 +5,6 @@ import { namesOf } from '../contract/vocabulary.ts';
  * Explains the response of a receiver (chosen). Recognizes the status codes and error pages of common frameworks.
  */
 
-/** The response of a receiver. */
 export interface ReceiverAnswer {
   status: number | null;
   headers: readonly (readonly [string, string])[];

@@ -264,7 +264,6 @@ export async function readJson(answer: IncomingMessage, maxBytes = MAX_JSON_BYTE
   return JSON.parse(await readText(answer, maxBytes));
 }
 
-/** Whether a status is a success. */
 export function isSuccess({ statusCode = 0 }: IncomingMessage): boolean {
   return statusCode >= 200 && statusCode < 300;
 }

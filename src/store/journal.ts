@@ -74,7 +74,6 @@ export interface End {
   changes: number;
 }
 
-/** The content of a journal. */
 export interface JournalContent {
   /**
    * Each db.json that the changes may belong to; none in format 1 or without lines. A kill can happen before or after one
@@ -230,7 +229,6 @@ export class Journal {
     if (fileId(this.#path) !== this.#id) throw replaced(this.#path);
   }
 
-  /** The current end. */
   get end(): Readonly<End> {
     return { ...this.#end };
   }

@@ -16,7 +16,6 @@ import type { Message, Payment, RuleResult, State } from '../domain/state.ts';
 import type { UseCaseParts } from './parts.ts';
 import { afterSettling } from './payments.ts';
 
-/** The result of a checkout step. */
 export type StepResult = { problem: CheckoutProblem } | { problem: null; redirectUrl: string | null };
 
 /** The customer's steps on the hosted checkout. */

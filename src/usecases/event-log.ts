@@ -111,7 +111,6 @@ export class EventLog {
     this.#emit({ type: 'notice', text: why, host });
   }
 
-  /** Reports a step of an audit. */
   audit(audit: AuditProgress): void {
     this.#emit({ type: 'audit', audit });
   }

@@ -12,7 +12,6 @@ import type { Dialect } from '../wire/dialect.ts';
 import type { EventLog } from './event-log.ts';
 import type { SeenRows } from './seen-rows.ts';
 
-/** The dependencies of the use cases. */
 export interface UseCaseParts {
   store: Store;
   clock: Clock;

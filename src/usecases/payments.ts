@@ -19,7 +19,6 @@ import type { UseCaseParts } from './parts.ts';
 import { paymentSteps, type Step, storyOf, timeline } from './story.ts';
 import { verdictOnPayment } from './verdict.ts';
 
-/** How to settle a payment. */
 export interface SettleCommand extends Omit<SettleRequest, 'delivery'> {
   /** Default: the order in the server's options. */
   delivery?: DeliveryOrder | undefined;
@@ -30,7 +29,6 @@ export interface SettleCommand extends Omit<SettleRequest, 'delivery'> {
   requestId?: number | undefined;
 }
 
-/** The result of settling. */
 export interface Settled {
   payment: Payment;
   /** The last delivery that was created, after the wait; null if there is none. */

@@ -48,7 +48,6 @@ export interface Dialect {
   identifierIn(fields: PostedFields['fields']): string | undefined;
   /** Why a plausible path does not exist; undefined for any other path. */
   missingPath(path: string): string | undefined;
-  /** The names of the fields of initiate. */
   fieldNames: Readonly<Record<keyof InitiateValues, string>>;
   /** This and the readers below throw `invalid_fields` with every problem. */
   readInitiate(posted: PostedFields, accepted: Accepted): InitiateCommand;
@@ -115,7 +114,6 @@ export interface MerchantDialect {
   initiateFields: readonly string[];
   initiatePath(mode: Mode): string;
   initiate(mode: Mode, fields: InitiateValues): ServiceCall;
-  /** The payment id in a checkout URL. */
   paymentIdOf(checkoutUrl: string): string;
   /** The field names that `createCard` accepts. */
   cardFields: readonly string[];
@@ -170,7 +168,6 @@ export interface IpnTools {
    * @param signature checked instead of the signature in the body
    */
   verify(body: string, keys: VerifyKeys, signature?: string): Verification;
-  /** The signature of an amount and an identifier. */
   sign(amount: string, identifier: string, secretKey: string): string;
   /**
    * Code that computes the expected signature from the values as received.

@@ -85,7 +85,6 @@ export const Ipn = record(
 );
 type IpnFields = z.infer<typeof Ipn>;
 
-/** The subject of an IPN. */
 interface Subject extends Omit<IpnSubject, 'payment'> {
   payment: Pick<Payment, 'identifier' | 'mode' | 'trx' | 'amount' | 'currency' | 'charge' | 'createdAt'>;
 }
