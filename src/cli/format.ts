@@ -153,7 +153,7 @@ export function eventPrinter(output: Output): (event: SimEvent) => void {
 }
 
 /** Counts equal verdicts in a row. */
-export class Verdicts {
+class Verdicts {
   #last = '';
   #times = 0;
 

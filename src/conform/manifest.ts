@@ -28,7 +28,7 @@ export const AREAS = {
   routes: 'Routes and methods',
   clients: 'What clients rely on',
 } as const;
-export type Area = keyof typeof AREAS;
+type Area = keyof typeof AREAS;
 
 const json = z.json();
 const text = z.string();

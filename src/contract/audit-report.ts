@@ -86,7 +86,7 @@ function sentence(words: string): string {
 }
 
 /** What an audit needs to work, in the order in which it is used. */
-export const CHECKED_PARTS = ['order', 'probe', 'condition', 'handler'] as const;
+const CHECKED_PARTS = ['order', 'probe', 'condition', 'handler'] as const;
 
 export const AuditCheck = record(
   'AuditCheck',

@@ -61,7 +61,7 @@ export const ChargeRate = request('ChargeRate', 'Percent + fixed, as decimal tex
 });
 export type ChargeRate = z.output<typeof ChargeRate>;
 
-export const Charges = request('Charges', 'Charges for payments and cards.', {
+const Charges = request('Charges', 'Charges for payments and cards.', {
   payment: field(z.optional(ChargeRate), 'charge for a payment (default: 2 %)'),
   card: field(z.optional(ChargeRate), 'charge for a new card (default: 1 %)'),
   cardTransaction: field(z.optional(ChargeRate), 'charge for a card payment (default: none)'),

@@ -6,7 +6,7 @@ import { PROFILE_NAMES } from './profiles.ts';
 import { StatusCounts } from './state.ts';
 
 /** Effective options. Their JSON schema is generated from the table of options. */
-export const Options = named(
+const Options = named(
   {
     name: 'Options',
     description:
@@ -17,7 +17,7 @@ export const Options = named(
   z.record(text, z.unknown()),
 );
 
-export const Fidelity = record('Fidelity', "The sources of the emulator's behaviour.", {
+const Fidelity = record('Fidelity', "The sources of the emulator's behaviour.", {
   profile: field(z.enum(PROFILE_NAMES), 'The active profile.'),
   changes: field(z.array(text), 'Choices that override it, such as `siteLogo optional`.'),
   lines: field(count, 'Number of manifest lines that apply to it.'),

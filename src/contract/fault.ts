@@ -151,7 +151,7 @@ function* contradictions(rule: FaultRule): Generator<[string, string]> {
 }
 
 /** The route of a rule. */
-export const FaultRoute = textWithout(routeProblem);
+const FaultRoute = textWithout(routeProblem);
 
 function routeProblem(route: string): string | undefined {
   if (route.startsWith('/')) {

@@ -1,5 +1,5 @@
 /** A page of a list. `nextCursor` requests the next page. */
-export interface Page<Item> {
+interface Page<Item> {
   data: Item[];
   nextCursor: string | null;
 }

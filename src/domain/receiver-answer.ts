@@ -5,7 +5,7 @@ import { namesOf } from '../contract/vocabulary.ts';
  * Explains the response of a receiver (chosen). Recognizes the status codes and error pages of common frameworks.
  */
 
-export interface ReceiverAnswer {
+interface ReceiverAnswer {
   status: number | null;
   headers: readonly (readonly [string, string])[];
   body: string;

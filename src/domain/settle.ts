@@ -116,7 +116,7 @@ export function autoSettledRedirect(payment: Payment, settings: RedirectSettings
 }
 
 /** The redirect after an outcome; null if the browser stays on the checkout. */
-export function redirectOf(
+function redirectOf(
   payment: Payment,
   outcome: PaymentOutcome,
   { mapped }: Pick<Settings, 'mapped'>,

@@ -10,7 +10,7 @@ import { namesOf, type Source } from '../contract/vocabulary.ts';
 import { manifestLines } from './manifest-lines.ts';
 
 /** The number of manifest lines of a profile, by source. */
-export interface Fidelity {
+interface Fidelity {
   profile: ProfileName;
   lines: number;
   documented: number;
@@ -29,7 +29,7 @@ export function fidelityOf(profile: ProfileName): Fidelity {
 const DECIDING = { amountFormat: 'sent', errorStatus: 'ok' } as const;
 
 /** The profile in force, with the choices that override it. */
-export type InForce = { profile: ProfileName; choices: Choices } & Deciding;
+type InForce = { profile: ProfileName; choices: Choices } & Deciding;
 type Deciding = { readonly [Name in keyof typeof DECIDING]?: ProfileOptions[Name] | undefined };
 
 export function fidelityIn(options: InForce): Fidelity & { changes: string[] } {

@@ -20,7 +20,7 @@ export interface ProcessToRun {
 }
 
 /** What a process printed, and how it ended. */
-export interface ProcessResult {
+interface ProcessResult {
   stdout: string;
   stderr: string;
   /** Whether it printed more than is kept. */

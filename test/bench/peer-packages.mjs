@@ -43,7 +43,7 @@ export async function fetchPeers(folder) {
 }
 
 /** Why a package is not the expected peer; undefined if it is. */
-export function problemOf(name, manifest) {
+function problemOf(name, manifest) {
   const { version, repository } = PEERS[name];
   const address = manifest.repository?.url ?? manifest.repository ?? 'no repository';
   const itsOwn = String(address).replace(/^(?:git\+)?\w+:(?:\/\/)?|\.git$/g, '');

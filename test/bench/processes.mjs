@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 export const BINARY = join(ROOT, 'bin/gateway-sim.js');
 const BARE = fileURLToPath(new URL('bare.mjs', import.meta.url));
 

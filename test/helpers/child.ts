@@ -76,7 +76,7 @@ export function begun<End extends Written>(
 }
 
 /** Columns of a terminal in which no line is wrapped. */
-export const WIDE = '9999';
+const WIDE = '9999';
 
 /** The variables that every program needs, and TEST_RUN, which identifies processes left behind by a test run. */
 export function inherited(): Record<string, string> {

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 
 /** A response as received. */
-export interface RawAnswer {
+interface RawAnswer {
   /** 0 if the connection closed without a byte. */
   status: number;
   /** By lower-case name. If a field is repeated, the last one counts. */

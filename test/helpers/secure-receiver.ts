@@ -5,7 +5,7 @@ import { listen } from './answering.ts';
 import type { PairFiles } from './certificates.ts';
 
 /** A request over HTTPS: its Host header, TLS server name and path. */
-export interface SecureRequest {
+interface SecureRequest {
   host: string;
   servername: string | false | null;
   url: string;

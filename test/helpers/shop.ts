@@ -22,7 +22,7 @@ export interface Shop extends TestPage {
   ipns: () => Received[];
 }
 
-export interface ShopOptions {
+interface ShopOptions {
   start?: StartOptions;
   browser?: BrowserContextOptions;
   fields?: Record<string, string>;
@@ -111,9 +111,6 @@ export async function toCodeStep(shop: Shop, mode: Mode): Promise<string> {
   await shop.page.locator('#code').waitFor();
   return url;
 }
-
-export const codeOf = (sim: Sim, mode: Mode): Promise<string> | string =>
-  mode === 'live' ? inboxCode(sim) : SANDBOX.code;
 
 export async function statusOf(sim: Sim, identifier = 'order-1'): Promise<string> {
   return (await sim.control<{ status: string }>(`/payments/${identifier}`)).status;

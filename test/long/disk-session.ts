@@ -78,7 +78,7 @@ export const BEGINNINGS = {
 export type Beginning = keyof typeof BEGINNINGS;
 
 /** What a session does between its start and its stop. */
-export interface Script {
+interface Script {
   beginning: Beginning;
   args: readonly string[];
   /** Whether it waits for the snapshot that follows a second after a change. */
@@ -86,7 +86,7 @@ export interface Script {
 }
 
 /** The result of a session with a fault. */
-export interface Session {
+interface Session {
   cwd: string;
   /** Whether the session created the folder. */
   isNew: boolean;

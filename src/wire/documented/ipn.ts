@@ -203,7 +203,7 @@ export function override<All extends Fields>(
  *
  * @throws GatewayError `invalid_fields` if it does not exist
  */
-export function without(fields: Fields, name: string): Fields {
+function without(fields: Fields, name: string): Fields {
   const within = (group: Fields, [part = '', ...inner]: readonly string[]): Fields => {
     const { [part]: old, ...rest } = group;
     if (old === undefined || !Object.hasOwn(group, part)) throw noSuchField(name, group);

@@ -81,7 +81,7 @@ export interface Mistake {
 }
 
 /** A value that code may compute, with the mistake in it; none for the correct value. */
-export type Candidate<Value> = readonly [value: Value, mistake?: Mistake | undefined];
+type Candidate<Value> = readonly [value: Value, mistake?: Mistake | undefined];
 
 const never = (isRare: boolean) => (isRare ? 'never' : undefined);
 

@@ -48,7 +48,7 @@ import {
 import { fingerprint, isSignatureMistake, signatureCode, verify } from './signature.ts';
 import { diagnosis } from './variants.ts';
 
-export const serviceError: Dialect['serviceError'] = ({ message, problems }) => ({
+const serviceError: Dialect['serviceError'] = ({ message, problems }) => ({
   error: 'true',
   message,
   errors: [...problems],
@@ -64,7 +64,7 @@ const FIELD_REFUSALS: Readonly<Record<Choices['liveRefusal'], Dialect['serviceEr
 /** The message of server copies for an unknown currency (observed: refusal-currency-bare*). */
 const CURRENCY_MESSAGE = 'Currency not supported';
 
-export const refusal: Dialect['refusal'] = (error, mode, choices) => {
+const refusal: Dialect['refusal'] = (error, mode, choices) => {
   if (error.code === 'invalid_fields') {
     return FIELD_REFUSALS[mode === 'live' ? choices.liveRefusal : choices.sandboxRefusal](error);
   }
@@ -74,7 +74,7 @@ export const refusal: Dialect['refusal'] = (error, mode, choices) => {
 };
 
 /** The response of server copies to a second visit to a settled payment (observed: checkout-again-error*). */
-export const settledError = { error: 'true', message: 'Invalid transaction request' } as const;
+const settledError = { error: 'true', message: 'Invalid transaction request' } as const;
 
 /*
  * Examples of the service's messages. Tests check each value against its schema.
@@ -118,7 +118,7 @@ const TRANSACTION: CardTransaction = {
 };
 
 /** Examples for OpenAPI, by message and name. */
-export const EXAMPLES = {
+const EXAMPLES = {
   initiate: { payment: INITIATE_EXAMPLE },
   initiated: { live: initiated('live'), sandbox: initiated('sandbox') },
   ipn: { success: IPN_EXAMPLE },
