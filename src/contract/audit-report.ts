@@ -14,6 +14,7 @@ import {
   time,
 } from './field.ts';
 import { optionalText, textWithout } from './input.ts';
+import { AUDIT_FIELDS, sentenceOf, sentencesOf } from './request-fields.ts';
 import { namesOf } from './vocabulary.ts';
 
 /*
@@ -72,18 +73,14 @@ export const AuditedCase = record('AuditedCase', 'The result of a case.', {
 export type AuditedCase = z.output<typeof AuditedCase>;
 
 export const AuditSummary = record('AuditSummary', 'Number of cases by verdict.', {
-  pass: field(count, sentence(AUDIT_VERDICTS.pass)),
-  fail: field(count, sentence(AUDIT_VERDICTS.fail)),
-  'at-risk': field(count, sentence(AUDIT_VERDICTS['at-risk'])),
-  note: field(count, sentence(AUDIT_VERDICTS.note)),
-  unproven: field(count, sentence(AUDIT_VERDICTS.unproven)),
-  skipped: field(count, sentence(AUDIT_VERDICTS.skipped)),
+  pass: field(count, sentenceOf({ description: AUDIT_VERDICTS.pass })),
+  fail: field(count, sentenceOf({ description: AUDIT_VERDICTS.fail })),
+  'at-risk': field(count, sentenceOf({ description: AUDIT_VERDICTS['at-risk'] })),
+  note: field(count, sentenceOf({ description: AUDIT_VERDICTS.note })),
+  unproven: field(count, sentenceOf({ description: AUDIT_VERDICTS.unproven })),
+  skipped: field(count, sentenceOf({ description: AUDIT_VERDICTS.skipped })),
 } satisfies Record<AuditVerdict, Field>);
 export type AuditSummary = z.output<typeof AuditSummary>;
-
-function sentence(words: string): string {
-  return `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
-}
 
 /** What an audit needs to work, in the order in which it is used. */
 const CHECKED_PARTS = ['order', 'probe', 'condition', 'handler'] as const;
@@ -150,7 +147,7 @@ export const AuditReport = record('AuditReport', 'The result of an audit.', repo
 export type AuditReport = z.output<typeof AuditReport>;
 
 const address = textWithout(urlProblem);
-/** Names of cases, groups or classes; callers may pass a frozen list. */
+/** Callers may pass a frozen list. */
 const names = z.readonly(z.array(text));
 
 /** Addresses only: a request from a page or the network must not be able to run a command. */
@@ -163,31 +160,16 @@ export const AuditRequest = request(
       z.optional(z.enum(['plain'])),
       'Fills in what is missing for a shop with known addresses. Other presets need commands.',
     ),
-    orderUrl: field(
-      z.optional(address),
-      'A request to this address places an order in the shop. Default: made-up orders.',
-      ADDRESS,
-    ),
-    orderMethod: field(z.optional(z.enum(['GET', 'POST'])), 'Method for `orderUrl`; default: POST.'),
-    orders: field(z.optional(z.int()), 'Maximum number of orders; default: 150.'),
-    probeUrl: field(
-      z.optional(address),
-      "Returns an order. `{identifier}` stands for the order's identifier.",
-      ADDRESS,
-    ),
-    confirmUrl: field(
-      z.optional(address),
-      'An address other than `success_url` that confirms a payment, with the placeholders of `probeUrl`. A request to it must not mark an order as paid.',
-      ADDRESS,
-    ),
-    paidWhen: optionalText('When the order counts as paid: `.path=value` for JSON, or a regular expression.'),
-    log: field(
-      z.optional(z.readonly(z.array(text))),
-      'Paths in the probe response that only record IPNs, such as `.notifications`.',
-    ),
-    orderAmount: optionalText('Path to the price in the probe response, such as `.total`.'),
-    only: field(z.optional(names), 'Run only these cases, groups or classes.'),
-    skip: field(z.optional(names), 'Skip these cases, groups or classes.'),
+    orderUrl: field(z.optional(address), sentencesOf(AUDIT_FIELDS.orderUrl), ADDRESS),
+    orderMethod: field(z.optional(z.enum(['GET', 'POST'])), sentencesOf(AUDIT_FIELDS.orderMethod)),
+    orders: field(z.optional(z.int()), sentencesOf(AUDIT_FIELDS.orders)),
+    probeUrl: field(z.optional(address), sentenceOf(AUDIT_FIELDS.probeUrl), ADDRESS),
+    confirmUrl: field(z.optional(address), sentenceOf(AUDIT_FIELDS.confirmUrl), ADDRESS),
+    paidWhen: optionalText(sentenceOf(AUDIT_FIELDS.paidWhen)),
+    log: field(z.optional(names), sentenceOf(AUDIT_FIELDS.log)),
+    orderAmount: optionalText(sentenceOf(AUDIT_FIELDS.orderAmount)),
+    only: field(z.optional(names), sentenceOf(AUDIT_FIELDS.only)),
+    skip: field(z.optional(names), sentenceOf(AUDIT_FIELDS.skip)),
     timeoutMs: field(
       z.optional(z.int().check(z.positive(), z.maximum(MAX_TIMEOUT_MS))),
       'Time limit for a response of the shop, at most one hour; default: 30,000.',

@@ -105,6 +105,44 @@ export const IPN_FILTERS = {
   state: { placeholder: 'state', description: 'only IPNs in this state' },
 } as const satisfies RequestFields;
 
+/** How to audit a shop. */
+export const AUDIT_FIELDS = {
+  orderUrl: {
+    placeholder: 'url',
+    description: 'address that places an order in the shop',
+    otherwise: 'made-up orders',
+  },
+  orderMethod: { placeholder: 'method', description: 'HTTP method for placing orders', otherwise: 'POST' },
+  orders: {
+    placeholder: 'number',
+    description: 'maximum number of orders',
+    otherwise: '150, or 3 if you place them by hand',
+  },
+  probeUrl: {
+    placeholder: 'url',
+    description: 'address that returns the order, such as http://localhost:3000/orders/{identifier}',
+  },
+  paidWhen: {
+    placeholder: 'condition',
+    description: 'condition for a paid order: .path=value for JSON, or /regular expression/',
+  },
+  orderAmount: {
+    placeholder: 'path',
+    description: 'path of the order amount in the probe output, such as .total',
+  },
+  confirmUrl: {
+    placeholder: 'url',
+    description:
+      'another URL that confirms a payment, in addition to success_url; accepts the same placeholders',
+  },
+  log: {
+    placeholder: 'path',
+    description: 'path in the probe output that only records IPNs, such as .notifications',
+  },
+  only: { placeholder: 'names', description: 'run only these cases, groups or classes' },
+  skip: { placeholder: 'names', description: 'skip these cases, groups or classes' },
+} as const satisfies RequestFields;
+
 /** The description with what the field is if omitted, for a list of options. */
 export function phraseOf({ description, otherwise }: RequestField): string {
   return otherwise === undefined ? description : `${description} (default: ${otherwise})`;

@@ -6,6 +6,7 @@ import { AUDIT_PRESETS, AUDIT_VERDICTS, type AuditVerdict, isReportable } from '
 import type { AuditedCase, AuditReport } from '../../contract/audit-report.ts';
 import { auditHeadline, counted, releases } from '../../contract/audit-summary.ts';
 import { usage } from '../../contract/error.ts';
+import { AUDIT_FIELDS, phraseOf } from '../../contract/request-fields.ts';
 import { namesOf } from '../../contract/vocabulary.ts';
 import type { GatewaySimClient } from '../../library/api.ts';
 import { auditReport, clientOf, egressOf } from '../../library/client.ts';
@@ -21,6 +22,7 @@ import {
   named,
   repeated,
   text,
+  textsOf,
 } from '../command.ts';
 import { readConfiguration, startConfiguration } from '../configuration.ts';
 import { isNoneNamed } from '../connect.ts';
@@ -46,8 +48,7 @@ const PROBE = {
     'command',
     'command that prints an order; must contain the placeholder {identifier}, without quotes',
   ),
-  probeUrl: text('url', 'address that returns the order, such as http://localhost:3000/orders/{identifier}'),
-  paidWhen: text('condition', 'condition for a paid order: .path=value for JSON, or /regular expression/'),
+  ...textsOf({ probeUrl: AUDIT_FIELDS.probeUrl, paidWhen: AUDIT_FIELDS.paidWhen }),
 };
 
 const ROWS = {
@@ -73,21 +74,14 @@ export const audit = defineCommand({
       namesOf(AUDIT_PRESETS),
     ),
     orderCmd: text('command', 'command that places an order in the shop'),
-    orderUrl: text('url', 'address that places an order'),
-    orderMethod: choice('method', 'HTTP method for --order-url (default: POST)', ['GET', 'POST']),
+    ...textsOf({ orderUrl: AUDIT_FIELDS.orderUrl }),
+    orderMethod: choice('method', phraseOf(AUDIT_FIELDS.orderMethod), ['GET', 'POST']),
     orderWait: flag('wait for you to place the orders by hand'),
     ...PROBE,
-    orderAmount: text('path', 'path of the order amount in the probe output, such as .total'),
-    confirmUrl: text(
-      'url',
-      'another URL that confirms a payment, in addition to success_url; accepts the same placeholders',
-    ),
-    log: repeated(
-      'path',
-      'path in the probe output that only records IPNs, such as .notifications; repeatable',
-    ),
-    only: list('names', 'run only these cases, groups or classes; repeatable'),
-    skip: list('names', 'skip these cases, groups or classes; repeatable'),
+    ...textsOf({ orderAmount: AUDIT_FIELDS.orderAmount, confirmUrl: AUDIT_FIELDS.confirmUrl }),
+    log: repeated('path', `${AUDIT_FIELDS.log.description}; repeatable`),
+    only: list('names', `${AUDIT_FIELDS.only.description}; repeatable`),
+    skip: list('names', `${AUDIT_FIELDS.skip.description}; repeatable`),
   },
   options: {
     probe: named(
@@ -96,7 +90,7 @@ export const audit = defineCommand({
     ),
     ...ROWS,
     effect: list('columns', 'more effects that must happen once, such as stock.count; repeatable'),
-    orders: text('number', 'maximum number of orders (default: 150; 3 with --order-wait)'),
+    ...textsOf({ orders: AUDIT_FIELDS.orders }),
     shop: text(
       'command',
       'command that starts the shop; the audit starts it again after a crash, and ends it',
@@ -338,7 +332,7 @@ export const reconcile = defineCommand({
   options: {
     ...PROBE,
     ...ROWS,
-    orderAmount: text('path', 'path of the order amount in the probe output, such as .total'),
+    ...textsOf({ orderAmount: AUDIT_FIELDS.orderAmount }),
     fulfilled: text('path', 'path of the number of fulfilments in the probe output, such as .shipments'),
     allowIpnHost: ALLOW_IPN_HOST,
   },
