@@ -154,7 +154,7 @@ export function choice<const Values extends readonly string[]>(
 }
 
 /** A switch that counts how often it is repeated. */
-export function counted(description: string): OptionDeclaration<number | undefined> {
+export function repeatCount(description: string): OptionDeclaration<number | undefined> {
   return { description, parse: (_, before = 0) => before + 1 };
 }
 
@@ -209,7 +209,7 @@ export function assignments(
 }
 
 /** A name and its value, such as `stock=./stock.sh {identifier}`; repeatable. */
-export function named(
+export function namedValues(
   placeholder: string,
   description: string,
 ): OptionDeclaration<Readonly<Record<string, string>> | undefined> {

@@ -10,7 +10,7 @@ import type { TimelineEntry } from '../contract/payment.ts';
 import { REDIRECT_WAIT_MS } from '../contract/time.ts';
 import type { Verdict } from '../contract/verdict.ts';
 import { PAYMENT_EVENTS, TIMELINE_EVENTS } from '../contract/vocabulary.ts';
-import { isRefusedInitiate } from '../library/merchant-client.ts';
+import { isRejectedInitiate } from '../library/merchant-client.ts';
 import type { Verification } from '../wire/dialect.ts';
 import { columns, moment, type Output, onOneLine, wrapped } from './output.ts';
 
@@ -206,8 +206,8 @@ function linesOf(event: SimEvent, as: LineStyle, verdicts: Verdicts): string[] {
       const { method, target, status, durationMs, notes } = event.request;
       const path = target.split('?', 1)[0] ?? target;
       // As in deployments, the response to a rejected initiate request has status 200, so the status is not enough.
-      const isRefused = status === 200 && isRefusedInitiate(event.request);
-      const answer = isRefused ? colour.yellow(`${status} refused`) : statusText(status, colour);
+      const isRejected = status === 200 && isRejectedInitiate(event.request);
+      const answer = isRejected ? colour.yellow(`${status} refused`) : statusText(status, colour);
       return [`-->  ${method} ${path}  ${answer}  ${durationMs} ms`, ...notes];
     }
     case 'payment': {

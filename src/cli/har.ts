@@ -17,7 +17,7 @@ function entry(id: string, attempt: Attempt) {
   const { number, startedAt, durationMs, error, url, requestHeaders, requestBody, responseHeaders } = attempt;
   const status = attempt.responseStatus ?? 0;
   const answer = attempt.responseBody ?? '';
-  const named = (pairs: Iterable<readonly [string, string]>) =>
+  const namedPairs = (pairs: Iterable<readonly [string, string]>) =>
     [...pairs].map(([name, value]) => ({ name, value }));
   const header = (headers: Attempt['requestHeaders'], wanted: string) =>
     headers.find(([name]) => name.toLowerCase() === wanted)?.[1] ?? '';
@@ -29,8 +29,8 @@ function entry(id: string, attempt: Attempt) {
       method: 'POST',
       url: hidePasswords(url),
       ...common,
-      headers: named(shownHeaders(requestHeaders)),
-      queryString: named(URL.canParse(url) ? new URL(url).searchParams : []),
+      headers: namedPairs(shownHeaders(requestHeaders)),
+      queryString: namedPairs(URL.canParse(url) ? new URL(url).searchParams : []),
       postData: { mimeType: header(requestHeaders, 'content-type'), params: [], text: requestBody },
       headersSize: -1,
       bodySize: Buffer.byteLength(requestBody),
@@ -39,7 +39,7 @@ function entry(id: string, attempt: Attempt) {
       status,
       statusText: STATUS_CODES[status] ?? '',
       ...common,
-      headers: named(responseHeaders),
+      headers: namedPairs(responseHeaders),
       content: {
         size: Buffer.byteLength(answer),
         mimeType: header(responseHeaders, 'content-type'),

@@ -5,7 +5,7 @@ import * as tls from 'node:tls';
 import { isLoopback } from '../contract/address.ts';
 import { clearTimeout, setTimeout } from '../system/real-time.ts';
 import type { Dialect } from '../wire/dialect.ts';
-import { endRaw, type Front, nameIn, noProxy, proxied, refuse } from './listener.ts';
+import { endRaw, type Front, nameIn, noProxy, proxied, rejectRequest } from './listener.ts';
 
 /** Options of the TLS and proxy front end. */
 export interface FrontOptions {
@@ -182,7 +182,7 @@ export function createFront(options: FrontOptions): Front {
       const { problem, authority } = requestProblem(incoming);
       if (problem === undefined) return true;
       if (authority !== undefined) options.onRejected(authority, problem[1]);
-      refuse(outgoing, ...problem, dialect);
+      rejectRequest(outgoing, ...problem, dialect);
       return false;
     },
 

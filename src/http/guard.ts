@@ -41,7 +41,7 @@ export function siteGuard(runtime: ServerRuntime): MiddlewareHandler<AppEnvironm
         hint: hint`If this is your host, start with ${option('allowHost')} ${name}.`,
       });
     }
-    if (!opensPage(c)) refuseCrossSite(c, runtime);
+    if (!opensPage(c)) rejectCrossSite(c, runtime);
     await next();
   };
 }
@@ -72,7 +72,7 @@ export function hostGuard(runtime: ServerRuntime): MiddlewareHandler<AppEnvironm
 /** Rejects browser requests from pages on other sites. */
 export function crossSiteGuard(runtime: ServerRuntime): MiddlewareHandler<AppEnvironment> {
   return async (c, next) => {
-    refuseCrossSite(c, runtime);
+    rejectCrossSite(c, runtime);
     await next();
   };
 }
@@ -90,7 +90,7 @@ export function tokenGuard(runtime: ServerRuntime): MiddlewareHandler<AppEnviron
 }
 
 /** @throws GatewayError `forbidden` for a browser request from a page on another site */
-export function refuseCrossSite(c: AppContext, runtime: ServerRuntime): void {
+export function rejectCrossSite(c: AppContext, runtime: ServerRuntime): void {
   const site = c.req.header('sec-fetch-site');
   const origin = c.req.header('origin');
   const looksForeign = site === undefined ? origin !== undefined : !['same-origin', 'none'].includes(site);

@@ -133,7 +133,7 @@ function serverFor(
       const { method, url = '', headers, httpVersion } = incoming;
       const probe = method === 'GET' && !proxied.has(incoming) ? PROBE_BODIES.get(url) : undefined;
       if (headers.host === undefined && httpVersion === '1.1')
-        refuse(outgoing, 400, 'the request has no Host header', dialect);
+        rejectRequest(outgoing, 400, 'the request has no Host header', dialect);
       else if (probe === undefined) listener(incoming, outgoing);
       else outgoing.writeHead(200, { 'Content-Type': JSON_TYPE, 'Content-Length': probe.length }).end(probe);
     },
@@ -149,7 +149,9 @@ function serverFor(
     socket.on('error', () => socket.destroy());
     connect(request, socket, head);
   });
-  server.on('checkExpectation', (_, outgoing) => refuse(outgoing, 417, 'unsupported Expect header', dialect));
+  server.on('checkExpectation', (_, outgoing) =>
+    rejectRequest(outgoing, 417, 'unsupported Expect header', dialect),
+  );
   return server;
 }
 
@@ -210,19 +212,24 @@ export function noProxy(target: string): string {
 export const nameIn = (authority: string) => hostName(authority.replace(/:\d*$/, ''));
 
 /** Rejects a request. */
-export function refuse(outgoing: ServerResponse, status: number, reason: string, dialect: Dialect): void {
-  const { headers, body } = refusalOf(outgoing.req, reason, dialect);
+export function rejectRequest(
+  outgoing: ServerResponse,
+  status: number,
+  reason: string,
+  dialect: Dialect,
+): void {
+  const { headers, body } = rejectionOf(outgoing.req, reason, dialect);
   outgoing.writeHead(status, headers).end(body);
 }
 
 /** Rejects a connection that has no response object. */
 export function endRaw(socket: Duplex, status: number, reason: string, dialect: Dialect): void {
-  const { headers, body } = refusalOf(undefined, reason, dialect);
+  const { headers, body } = rejectionOf(undefined, reason, dialect);
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
 }
 
-function refusalOf(request: IncomingMessage | undefined, reason: string, { serviceError }: Dialect) {
+function rejectionOf(request: IncomingMessage | undefined, reason: string, { serviceError }: Dialect) {
   const error = new GatewayError('unparseable_body', reason);
   const isControl = request?.url?.startsWith('/_sim') ?? false;
   const body = JSON.stringify(isControl ? error : serviceError(error));

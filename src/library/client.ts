@@ -39,7 +39,7 @@ import {
   dialect,
   initiatePayment,
   initiateUrl,
-  isRefusedInitiate,
+  isRejectedInitiate,
   type MerchantKeys,
   merchantEnvironment,
   readCard,
@@ -434,14 +434,14 @@ async function whatHappened(
   const reported = (wanted.length ? wanted : await newest({})).map(
     (one) => `payment "${one.identifier}" is ${one.status} (${one.mode}, ${one.id})`,
   );
-  const refused = (await requests.list({ limit: 200 })).data
-    .filter((one) => isRefusedInitiate(one) || isUnknownPath(one))
+  const rejected = (await requests.list({ limit: 200 })).data
+    .filter((one) => isRejectedInitiate(one) || isUnknownPath(one))
     .slice(0, MAX_REPORTED)
     .map(({ method, target, status, notes }) => {
       const reason = notes.join('; ') || 'no reason was recorded';
       return `${method} ${target} was rejected (${status}): ${reason}`;
     });
-  return [...(reported.length ? reported : ['no payment was initiated']), ...refused];
+  return [...(reported.length ? reported : ['no payment was initiated']), ...rejected];
 }
 
 /** Real time for a shop to initiate a payment. */

@@ -110,7 +110,7 @@ export function merchantEnvironment(
 }
 
 /** Whether an initiate was rejected, possibly with status 200. */
-export function isRefusedInitiate({ method, target, paymentId }: RecordedRequest): boolean {
+export function isRejectedInitiate({ method, target, paymentId }: RecordedRequest): boolean {
   const [path = ''] = target.split('?', 1);
   // The routes may be served below a path, too.
   const isInitiate = MODES.some((mode) => path.endsWith(dialect.initiatePath(mode)));

@@ -100,8 +100,8 @@ export function ipnUseCases(parts: IpnParts) {
         if (courier.isUnderWay(deliveryId)) await afterAttempt(find(deliveryId), attemptMs);
         const made = await store.commit((state) => resend(state, deliveryId, to, context()));
         const after = await afterAttempt(made, attemptMs);
-        const refused = egressFailure(store.state, after);
-        if (refused) throw notSent('egress_refused', after, refused);
+        const blocked = egressFailure(store.state, after);
+        if (blocked) throw notSent('egress_refused', after, blocked);
         requireAttempt(made, after, context().now, attemptMs);
         return after;
       }),
@@ -129,8 +129,8 @@ export function ipnUseCases(parts: IpnParts) {
       const limit = Math.min((request.delayMs ?? 0) * made.length + attemptMs, LONGEST_FIRE_WAIT_MS);
       const fired = await Promise.all(made.map((delivery) => afterAttempt(delivery, limit)));
       for (const delivery of fired) {
-        const refused = egressFailure(store.state, delivery);
-        if (refused) throw notSent('forbidden', delivery, refused);
+        const blocked = egressFailure(store.state, delivery);
+        if (blocked) throw notSent('forbidden', delivery, blocked);
       }
       return fired;
     },

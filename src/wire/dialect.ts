@@ -63,9 +63,9 @@ export interface Dialect {
   cardList(page: CardPage): object;
   serviceError(error: Pick<GatewayError, 'message' | 'problems'>): object;
   /** Errors of initiate that deployments answer with status 200. */
-  refusals: ReadonlySet<ErrorCode>;
+  rejections: ReadonlySet<ErrorCode>;
   /** The body of such an error. */
-  refusal(error: GatewayError, mode: Mode, choices: Choices): object;
+  rejection(error: GatewayError, mode: Mode, choices: Choices): object;
   /** The response of the checkout of a settled payment if it is not a page. */
   settledError: object;
   /** Masks card numbers and card codes in a response. */

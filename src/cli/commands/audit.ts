@@ -19,7 +19,7 @@ import {
   duration,
   flag,
   list,
-  named,
+  namedValues,
   repeated,
   text,
   textsOf,
@@ -84,7 +84,7 @@ export const audit = defineCommand({
     skip: list('names', `${AUDIT_FIELDS.skip.description}; repeatable`),
   },
   options: {
-    probe: named(
+    probe: namedValues(
       'command or url',
       "another effect that must happen once per payment, such as stock='<command or url>'; repeatable",
     ),

@@ -14,7 +14,7 @@ import { readSecret, SEEN_IN_PS } from '../../options/resolve.ts';
 import type { ResolvedOptions } from '../../options/table.ts';
 import { reason } from '../../system/files.ts';
 import { packaged, VERSION } from '../../system/package-info.ts';
-import { type Context, counted, defineCommand, flag, type GivenValues, text } from '../command.ts';
+import { type Context, defineCommand, flag, type GivenValues, repeatCount, text } from '../command.ts';
 import { readConfiguration, startConfiguration } from '../configuration.ts';
 import { isNoneNamed } from '../connect.ts';
 import { onOneLine } from '../output.ts';
@@ -42,7 +42,7 @@ const OPTIONS = {
   secretKey: text('key', `secret key of the same merchant; ${SEEN_IN_PS}`),
   ipnUrl: text('url', 'public address that forwards to --ipn-port on this machine'),
   ipnPort: text('number', 'port to listen on for IPNs (default: a free port)'),
-  live: counted('also test live mode of a deployment (repeat the flag to confirm; may move real money)'),
+  live: repeatCount('also test live mode of a deployment (repeat the flag to confirm; may move real money)'),
   all: flag('show every line that differs, instead of one per cause'),
   manifest: text('file', 'check these lines instead of the built-in ones'),
   out: text('file', 'write the differences to a file, with keys and personal data masked'),

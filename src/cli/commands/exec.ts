@@ -9,7 +9,7 @@ import { command, GatewayError, hint, option, usage } from '../../contract/error
 import type { SimEvent } from '../../contract/event.ts';
 import { readText } from '../../delivery/sender.ts';
 import { controlServer, isUntrusted, MAX_STATE_BYTES, request } from '../../library/control-client.ts';
-import { isRefusedInitiate, merchantEnvironment } from '../../library/merchant-client.ts';
+import { isRejectedInitiate, merchantEnvironment } from '../../library/merchant-client.ts';
 import { VERSION } from '../../system/package-info.ts';
 import { noticesOf } from '../banner.ts';
 import { runCommand } from '../child.ts';
@@ -183,7 +183,7 @@ function reportRejections(server: RunningServer, output: Output): void {
 
 function rejectionText(event: SimEvent): string | undefined {
   if (event.type === 'notice' && event.host !== undefined) return `gateway-sim: ${event.text}`;
-  if (event.type !== 'request' || !isRefusedInitiate(event.request)) return undefined;
+  if (event.type !== 'request' || !isRejectedInitiate(event.request)) return undefined;
   const { method, target, notes } = event.request;
   return [`gateway-sim: ${method} ${target} was rejected`, ...notes].join('\n  ');
 }

@@ -12,7 +12,7 @@ import type { SettleCommand } from '../../usecases/payments.ts';
 import { readTextFields } from '../body.ts';
 import { type App, type AppContext, type AppParts, basePath, type ServerRuntime } from '../environment.ts';
 import { asGatewayError, statusOf } from '../errors.ts';
-import { refuseCrossSite } from '../guard.ts';
+import { rejectCrossSite } from '../guard.ts';
 import { type Answer, described, FORM_TYPE, HTML_TYPE, seeOtherAnswer } from '../operation.ts';
 import {
   type CheckoutView,
@@ -50,7 +50,7 @@ interface Visit extends Checkout {
 }
 
 /** A form of the checkout: one call and a redirect. */
-interface Step {
+interface CheckoutStep {
   summary: string;
   description?: string;
   form?: 'EmailForm' | 'CodeForm' | 'PanelForm';
@@ -63,13 +63,13 @@ interface Step {
 }
 
 /** The forms by the last part of their path. */
-const STEPS: Readonly<Record<string, Step>> = {
+const STEPS: Readonly<Record<string, CheckoutStep>> = {
   email: {
     summary: 'Enter the e-mail',
     form: 'EmailForm',
     submit: async (visit, payment, { email: value = '' }) => {
       const problem = await visit.parts.checkout.enterEmail(payment, value, requestId(visit));
-      return problem ? again(visit, payment, { step: 'email', value, problem }) : backToPage(visit);
+      return problem ? showAgain(visit, payment, { step: 'email', value, problem }) : backToPage(visit);
     },
   },
   code: {
@@ -78,7 +78,7 @@ const STEPS: Readonly<Record<string, Step>> = {
     form: 'CodeForm',
     settles: true,
     submit: (visit, payment, { code = '' }) =>
-      once(visit, payment, 'code', () => visit.parts.checkout.enterCode(payment, code, requestId(visit))),
+      runOnce(visit, payment, 'code', () => visit.parts.checkout.enterCode(payment, code, requestId(visit))),
   },
   resend: {
     summary: 'Request a new verification code',
@@ -98,7 +98,7 @@ const STEPS: Readonly<Record<string, Step>> = {
     summary: 'Cancel',
     settles: true,
     submit: (visit, payment) =>
-      once(visit, payment, 'cancel', () => settle(visit, payment, { outcome: 'cancel', by: 'customer' })),
+      runOnce(visit, payment, 'cancel', () => settle(visit, payment, { outcome: 'cancel', by: 'customer' })),
   },
   panel: {
     summary: 'Settle from the simulator panel',
@@ -111,7 +111,7 @@ const STEPS: Readonly<Record<string, Step>> = {
         delivery: fields['delivery'],
       });
       const run = () => settle(visit, payment, { outcome, delivery, by: 'panel' });
-      return once(visit, payment, `panel ${outcome}`, run);
+      return runOnce(visit, payment, `panel ${outcome}`, run);
     },
   },
 };
@@ -166,7 +166,7 @@ export function mountCheckout(app: App, parts: AppParts): void {
         errors: [403, 404, 409, 410, ...(form ? [422] : [])],
       } as const;
       const post = guarded(checkout, async (visit) => {
-        refuseCrossSite(visit.c, runtime);
+        rejectCrossSite(visit.c, runtime);
         const fields = form ? await readTextFields(visit.c) : {};
         return submit(visit, paymentOf(visit), fields);
       });
@@ -186,7 +186,7 @@ function guarded(checkout: Checkout, run: (visit: Visit) => Promise<Response>) {
       const payment = find(visit);
       if (error.code === (payment ? 'wrong_state' : 'not_found')) {
         c.get('requestLog').notes = [error.message];
-        return payment?.status === 'pending' ? backToPage(visit) : over(visit, payment);
+        return payment?.status === 'pending' ? backToPage(visit) : showEnd(visit, payment);
       }
       if (!isBrowser(c) || error.code === 'internal') throw error;
       return showRefused(visit, payment, error);
@@ -216,7 +216,7 @@ function paymentOf(visit: Visit): Payment {
 /** The page of the current step. */
 async function show(visit: Visit): Promise<Response> {
   const payment = paymentOf(visit);
-  if (payment.status !== 'pending') return over(visit, payment);
+  if (payment.status !== 'pending') return showEnd(visit, payment);
   await visit.parts.payments.note(payment, 'opened', null, requestId(visit));
   return showStep(visit, payment, entryOf(visit, payment));
 }
@@ -238,7 +238,7 @@ function entryOf({ c, parts, mode, rejected }: Visit, payment: Payment): Entry {
  * Shows the step again with the problem. A browser is redirected, so that its back button never leads to a posted
  * page. Other clients get the page as the response, with 422.
  */
-function again(visit: Visit, payment: Payment, entry: Entry): Response | Promise<Response> {
+function showAgain(visit: Visit, payment: Payment, entry: Entry): Response | Promise<Response> {
   // Copied, because a slice keeps the whole text in memory.
   const value = Buffer.from(entry.value.slice(0, MAX_ENTRY)).toString();
   remember(visit.rejected, payment.id, { ...entry, value });
@@ -254,7 +254,7 @@ async function settle(visit: Visit, { id }: Payment, how: SettleCommand): Promis
  * Runs the action of a form once per page. After a double click, a browser follows only the last response, which must
  * be the same redirect and not the page of a settled payment.
  */
-async function once(visit: Visit, payment: Payment, form: string, run: () => Promise<StepResult>) {
+async function runOnce(visit: Visit, payment: Payment, form: string, run: () => Promise<StepResult>) {
   const { c, sent } = visit;
   const page = c.req.query('page');
   const key = `${payment.id} ${form} ${page}`;
@@ -264,23 +264,27 @@ async function once(visit: Visit, payment: Payment, form: string, run: () => Pro
     sent.delete(key);
     throw error;
   });
-  if (!result.problem) return leave(visit, payment, result.redirectUrl);
+  if (!result.problem) return redirectToMerchant(visit, payment, result.redirectUrl);
   sent.delete(key);
   // A wrong code is not shown again.
-  return again(visit, payment, { step: 'code', value: '', problem: result.problem });
+  return showAgain(visit, payment, { step: 'code', value: '', problem: result.problem });
 }
 
-async function over(visit: Visit, payment: Payment | null): Promise<Response> {
+async function showEnd(visit: Visit, payment: Payment | null): Promise<Response> {
   const { payments, runtime, dialect } = visit.parts;
   const address = payment && (await payments.autoSettled(payment));
-  if (payment && address !== null) return leave(visit, payment, address);
+  if (payment && address !== null) return redirectToMerchant(visit, payment, address);
   return payment && runtime.settings.choices.settledVisit === 'error'
     ? visit.c.json(dialect.settledError)
     : showClosed(visit, payment);
 }
 
 /** Redirects the browser to the merchant, or shows that the payment is settled. */
-async function leave(visit: Visit, payment: Payment, redirectUrl: string | null): Promise<Response> {
+async function redirectToMerchant(
+  visit: Visit,
+  payment: Payment,
+  redirectUrl: string | null,
+): Promise<Response> {
   const { payments } = visit.parts;
   const settled = payments.all.get(payment.id) ?? payment;
   if (redirectUrl === null) return showClosed(visit, settled, true);

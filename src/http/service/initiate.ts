@@ -124,14 +124,14 @@ async function answerInitiate(
   } catch (thrown) {
     const error = asGatewayError(thrown);
     if (error.code === 'internal') parts.report(error.cause);
-    const isRefusal = dialect.refusals.has(error.code);
-    const isOk = isRefusal && runtime.options.errorStatus === 'ok';
-    const given = isRefusal ? read : undefined;
+    const isRejection = dialect.rejections.has(error.code);
+    const isOk = isRejection && runtime.options.errorStatus === 'ok';
+    const given = isRejection ? read : undefined;
     const logged = given
       ? payments.withHint(error, given, (currency) => isInObserved(currency, runtime))
       : error;
-    const refusal = isRefusal ? dialect.refusal(error, mode, choices) : undefined;
-    return respond(isOk ? 200 : statusOf(error), noteError(log, logged, parts, refusal));
+    const rejection = isRejection ? dialect.rejection(error, mode, choices) : undefined;
+    return respond(isOk ? 200 : statusOf(error), noteError(log, logged, parts, rejection));
   }
 }
 
@@ -155,23 +155,23 @@ function foreignPage(
   { settings, style }: Pick<ServerRuntime, 'settings' | 'style'>,
 ): GatewayError | undefined {
   const allowing = (value: string) => style.option({ option: 'allowOrigin', value });
-  const refused = (message: string) => new GatewayError('forbidden', message);
+  const rejected = (message: string) => new GatewayError('forbidden', message);
   if (origin === undefined) {
     const isForeign = site === 'cross-site' || (site === 'same-site' && !isHere(host));
     if (!isForeign) return undefined;
     const fix = `send the Origin header, and allow the origin with ${allowing('<origin>')}`;
-    return refused(`a page on another site may not initiate payments without an Origin: ${fix}`);
+    return rejected(`a page on another site may not initiate payments without an Origin: ${fix}`);
   }
   const read = readOrigin(origin);
   if (read === undefined) {
-    return refused(
+    return rejected(
       `invalid Origin "${shorten(origin)}": expected an origin such as https://shop.example, allowed with ${allowing('<origin>')}`,
     );
   }
   if (isOwnPage(read, settings.pages)) return undefined;
   // The host may contain shell syntax.
   const named = shellWord(read);
-  return refused(
+  return rejected(
     `a page of ${read} may not initiate payments: if this is your site, start with ${allowing(named)}`,
   );
 }

@@ -151,7 +151,7 @@ export interface Fields {
 const FIELD_NAME = /^(?!.*__proto__)[A-Za-z0-9_-]{1,40}(\.[A-Za-z0-9_-]{1,40}){0,4}$/;
 
 /** Converts a form name such as `data[amount]` to a dotted one. Keeps `[]` at the end. */
-export const dotted = (name: string): string => name.replace(/\[([^[\]]+)\]/g, '.$1');
+export const toDottedName = (name: string): string => name.replace(/\[([^[\]]+)\]/g, '.$1');
 
 /**
  * The fields to set, by dotted names: single values, and lists, whose names end in `[]`.
@@ -162,7 +162,7 @@ function readSet(set: Readonly<Record<string, string | readonly string[]>>) {
   const values: [string, string][] = [];
   const lists: [string, readonly string[]][] = [];
   for (const [written, value] of Object.entries(set)) {
-    const name = dotted(written);
+    const name = toDottedName(written);
     if (name.endsWith('[]')) lists.push([name.slice(0, -2), [value].flat()]);
     else if (typeof value === 'string') values.push([name, value]);
     else throw invalid(`set ${name}: use the name ${name}[] for a list`);
@@ -253,7 +253,7 @@ function write(
   const about = { ...subject, status: chosen.status ?? subject.status };
   let ipn = ipnFields({ ...about, payment: { ...payment, identifier, amount, currency } }, settings);
   const { values, lists } = readSet(set);
-  const removed = [unset].flat().map(dotted);
+  const removed = [unset].flat().map(toDottedName);
   // A removed field may be any part of the IPN, and may be set again.
   for (const name of removed) if (name !== 'signature') ipn = without(ipn, name) as IpnFields;
   for (const [name, value] of values) ipn = override(ipn, name, value);

@@ -64,7 +64,7 @@ const FIELD_REFUSALS: Readonly<Record<Choices['liveRefusal'], Dialect['serviceEr
 /** The message of server copies for an unknown currency (observed: refusal-currency-bare*). */
 const CURRENCY_MESSAGE = 'Currency not supported';
 
-const refusal: Dialect['refusal'] = (error, mode, choices) => {
+const rejection: Dialect['rejection'] = (error, mode, choices) => {
   if (error.code === 'invalid_fields') {
     return FIELD_REFUSALS[mode === 'live' ? choices.liveRefusal : choices.sandboxRefusal](error);
   }
@@ -159,8 +159,8 @@ export const dialect: Dialect = {
   cardList,
   serviceError,
   // Clients check only the body (observed: refusal-*-status*).
-  refusals: new Set(['forbidden', 'invalid_fields', 'unsupported_currency', 'invalid_api_key']),
-  refusal,
+  rejections: new Set(['forbidden', 'invalid_fields', 'unsupported_currency', 'invalid_api_key']),
+  rejection,
   settledError,
   maskCards,
   ipn: { compose, resigned, fingerprint, corruptSignature },

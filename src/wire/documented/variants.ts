@@ -3,7 +3,7 @@ import { isAmount } from '../../contract/amount.ts';
 import type { IpnRequest } from '../../domain/ipn.ts';
 import type { DiagnosisTools, IpnVariant } from '../dialect.ts';
 import { encodedForm, formOf } from '../encoding.ts';
-import { dotted, encodeIpn, type Fields, override } from './ipn.ts';
+import { encodeIpn, type Fields, override, toDottedName } from './ipn.ts';
 import { likelySignatures, MISTAKE_FIXES, type MistakenSignature } from './mistakes.ts';
 import { MAX_IDENTIFIER } from './names.ts';
 import { readFields, sign } from './signature.ts';
@@ -35,7 +35,7 @@ function changed(body: string, values: Readonly<Record<string, string>>): IpnReq
 function nested(form: string): Fields {
   let fields: Fields = {};
   for (const [name, value] of new URLSearchParams(form)) {
-    if (!name.endsWith('[]')) fields = override(fields, dotted(name), value);
+    if (!name.endsWith('[]')) fields = override(fields, toDottedName(name), value);
   }
   return fields;
 }
