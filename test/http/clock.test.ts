@@ -151,9 +151,8 @@ describe('after a restart the clock', () => {
     const second = await restarted(dataDir);
     expect(await second.control<ClockView>('/clock')).toMatchObject({ now: body.now, frozen: true });
     await move(second, { resume: true });
-    await move(second, { advance: '1h' });
     const third = await restarted(second.server.dataDir ?? '');
     const { now, frozen } = await third.control<ClockView>('/clock');
-    expect([frozen, now > '2099-01-01T01:00:00.000Z']).toEqual([false, true]);
+    expect([frozen, now > body.now]).toEqual([false, true]);
   });
 });
