@@ -118,7 +118,7 @@ describe('startGatewaySim', () => {
     [{ open: true }, 'usage', 'unknown option open'],
     [{ quiet: true }, 'usage', 'unknown option quiet'],
     [{ detach: true }, 'usage', 'unknown option detach'],
-    [{ auto: 'aprove' }, 'usage', 'auto must be one of approve, cancel, fail (got "aprove")'],
+    [{ auto: 'aprove' }, 'usage', 'auto must be one of approve, cancel, fail, expire (got "aprove")'],
     [{ port: 70_000 }, 'usage', 'port must be a whole number from 0 to 65535 (got 70000)'],
     [{ fixtures: '/nowhere/f.json' }, 'usage', 'fixtures: /nowhere/f.json does not exist'],
     [{ autoDelay: '721h' }, 'usage', 'autoDelay must be at most 720h'],

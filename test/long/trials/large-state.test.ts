@@ -61,7 +61,8 @@ trial('a state larger than the longest string of Node', { short: 3, least: 3, sh
   await run('opened from its db.json', 'kill', count);
   if (!budget.short) {
     budget.note(`a journal of ${journal} bytes, a db.json of ${db}`);
-    if (Math.min(journal, db) < LEAST_BYTES * budget.part)
+    // In a shorter run, db.json is written again before the journal is as large.
+    if (budget.part === 1 && Math.min(journal, db) < LEAST_BYTES)
       budget.fail('other', 'the files are too small for this test');
   }
 });
