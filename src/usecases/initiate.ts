@@ -15,7 +15,7 @@ export function initiatePosted(
   posted: PostedFields,
   mode: Mode,
   context: Context,
-  dialect: Pick<Dialect, 'readInitiate' | 'initiateWarnings'>,
+  dialect: Dialect,
 ): RuleResult<Payment> {
   const { settings } = context;
   const command = dialect.readInitiate(posted, settings.choices);
@@ -27,6 +27,12 @@ export function initiatePosted(
   return initiate(state, { ...command, warnings }, mode, context);
 }
 
+interface Surroundings {
+  state: State;
+  settings: Settings;
+  dialect: Dialect;
+}
+
 /**
  * The error of a rejected request, with a hint for the log.
  *
@@ -36,22 +42,15 @@ export function withInitiateHint(
   failed: GatewayError,
   posted: PostedFields,
   isInObserved: (currency: string) => boolean,
-  state: State,
-  settings: Settings,
-  dialect: Pick<Dialect, 'readInitiate' | 'fieldNames'>,
+  surroundings: Surroundings,
 ): GatewayError {
-  const loose = readLoosely(posted, dialect);
-  const hint = loose
-    ? initiateHint(failed, loose, isInObserved, state, settings, dialect.fieldNames)
-    : failed.hint;
+  const loose = readLoosely(posted, surroundings.dialect);
+  const hint = loose && initiateHint(failed, loose, isInObserved, surroundings);
   return hint ? failed.with({ hint }) : failed;
 }
 
 /** The request as `--loose` reads it; undefined if that fails, too. */
-function readLoosely(
-  posted: PostedFields,
-  { readInitiate }: Pick<Dialect, 'readInitiate'>,
-): InitiateCommand | undefined {
+function readLoosely(posted: PostedFields, { readInitiate }: Dialect): InitiateCommand | undefined {
   try {
     return readInitiate(posted, LOOSE);
   } catch (error) {
@@ -74,10 +73,9 @@ function initiateHint(
   failed: GatewayError,
   loose: InitiateCommand,
   isInObserved: (currency: string) => boolean,
-  state: State,
-  settings: Settings,
-  { publicKey: keyName }: Dialect['fieldNames'],
+  { state, settings, dialect }: Surroundings,
 ): Hint | undefined {
+  const { publicKey: keyName } = dialect.fieldNames;
   const keyHint = keyProblem(loose.publicKey, state, keyName);
   if (failed.code === 'invalid_api_key') return keyHint;
   const key = keyHint ? hint`${keyName} is also wrong. ${keyHint}` : [];

@@ -16,16 +16,7 @@ export interface UseCaseParts {
   store: Store;
   clock: Clock;
   courier: Courier;
-  dialect: Pick<
-    Dialect,
-    | 'fieldNames'
-    | 'readInitiate'
-    | 'initiateWarnings'
-    | 'verify'
-    | 'signatureCode'
-    | 'isSignatureMistake'
-    | 'diagnosis'
-  >;
+  dialect: Dialect;
   settings: Settings;
   /** @param requestId the request that causes the change */
   context: (requestId?: number) => Context;

@@ -86,7 +86,8 @@ export function paymentUseCases(parts: UseCaseParts) {
       failed: GatewayError,
       posted: PostedFields,
       isInObserved: (currency: string) => boolean,
-    ): GatewayError => withInitiateHint(failed, posted, isInObserved, store.state, settings, dialect),
+    ): GatewayError =>
+      withInitiateHint(failed, posted, isInObserved, { state: store.state, settings, dialect }),
 
     /** The only way to settle a payment. @throws GatewayError `not_found`, or `wrong_state` if it is already settled */
     async settle(reference: string, command: SettleCommand): Promise<Settled> {

@@ -60,7 +60,11 @@ function refusal(given: PostedFields, changes: SettingsChanges = {}): GatewayErr
 function fixFor(given: PostedFields, changes: SettingsChanges = {}): string | undefined {
   const isInObserved = (currency: string) => ['PKR', 'USD'].includes(currency.toUpperCase());
   const failed = refusal(given, changes);
-  const { hint } = withInitiateHint(failed, given, isInObserved, state(), settings(changes), dialect);
+  const { hint } = withInitiateHint(failed, given, isInObserved, {
+    state: state(),
+    settings: settings(changes),
+    dialect,
+  });
   return hint && renderHint(hint);
 }
 
