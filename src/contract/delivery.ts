@@ -21,7 +21,7 @@ import {
   yesOrNo,
 } from './field.ts';
 import { optionalDuration, optionalNumber, optionalText, optionalTexts, PAGING } from './input.ts';
-import { FIRE_FIELDS, IPN_FILTERS, sentenceOf, sentencesOf } from './request-fields.ts';
+import { FIRE_FIELDS, IPN_FILTERS, RESEND_FIELDS, sentenceOf, sentencesOf } from './request-fields.ts';
 import { RowChange } from './row-change.ts';
 import { TAMPERING_PATTERN, TAMPERINGS } from './tampering.ts';
 import { Verdict } from './verdict.ts';
@@ -250,10 +250,7 @@ export const ResendInput = request(
   'ResendInput',
   'Where to resend a delivery.',
   {
-    to: optionalText(
-      'Another address, which creates a new delivery; default: the address of the last attempt.',
-      ADDRESS,
-    ),
+    to: optionalText(sentencesOf(RESEND_FIELDS.to), ADDRESS),
   },
   { to: 'http://localhost:3000/ipn' },
 );

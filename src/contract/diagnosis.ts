@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { ADDRESS, count, field, nullableText, record, request, text, time, yesOrNo } from './field.ts';
 import { optionalText } from './input.ts';
+import { DIAGNOSE_FIELDS, sentenceOf } from './request-fields.ts';
 
 /** Maximum characters of each answer in a diagnosis. */
 export const KEPT_ANSWER = 200;
@@ -37,13 +38,8 @@ export const DiagnoseInput = request(
       z.optional(yesOrNo),
       'Whether nobody asked for it by hand: only at a loopback or private address, and 3 s in all.',
     ),
-    probeUrl: optionalText(
-      'An address that shows the order, for a receiver that answers everything alike. {identifier} stands for the identifier.',
-      ADDRESS,
-    ),
-    paidWhen: optionalText(
-      'When the order is paid: `.path=value` for JSON, otherwise a regular expression. Requires `probeUrl`, or an emulator with `--db`: then `orders.status=paid`.',
-    ),
+    probeUrl: optionalText(sentenceOf(DIAGNOSE_FIELDS.probeUrl), ADDRESS),
+    paidWhen: optionalText(sentenceOf(DIAGNOSE_FIELDS.paidWhen)),
   },
   {},
 );

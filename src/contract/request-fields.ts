@@ -143,6 +143,24 @@ export const AUDIT_FIELDS = {
   skip: { placeholder: 'names', description: 'skip these cases, groups or classes' },
 } as const satisfies RequestFields;
 
+/** Where to resend an IPN. */
+export const RESEND_FIELDS = {
+  to: {
+    placeholder: 'url',
+    description: 'another address, which creates a new delivery',
+    otherwise: 'the address of the last attempt',
+  },
+} as const satisfies RequestFields;
+
+/** How to diagnose an IPN. */
+export const DIAGNOSE_FIELDS = {
+  probeUrl: AUDIT_FIELDS.probeUrl,
+  paidWhen: {
+    placeholder: 'condition',
+    description: `${AUDIT_FIELDS.paidWhen.description}; requires a probe, or start --db (orders.status=paid)`,
+  },
+} as const satisfies RequestFields;
+
 /** The description with what the field is if omitted, for a list of options. */
 export function phraseOf({ description, otherwise }: RequestField): string {
   return otherwise === undefined ? description : `${description} (default: ${otherwise})`;

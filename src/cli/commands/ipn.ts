@@ -7,7 +7,7 @@ import { command, GatewayError, hint, option, usage } from '../../contract/error
 import { ipnBodyIn, isDeliveryId, textOf } from '../../contract/pasted-ipn.ts';
 import type { Payment } from '../../contract/payment.ts';
 import { printedProblem } from '../../contract/printed-fields.ts';
-import { FIRE_FIELDS, IPN_FILTERS } from '../../contract/request-fields.ts';
+import { DIAGNOSE_FIELDS, FIRE_FIELDS, IPN_FILTERS, RESEND_FIELDS } from '../../contract/request-fields.ts';
 import { requireTamperings, TAMPERINGS } from '../../contract/tampering.ts';
 import { DELIVERY_STATES, IPN_FORMATS } from '../../contract/vocabulary.ts';
 import { saysRefused } from '../../domain/receiver-answer.ts';
@@ -101,7 +101,7 @@ const resend = defineCommand({
   args: ['<id>'],
   summary: 'resend an IPN',
   json: 'Delivery',
-  fields: { to: text('url', 'send it to another address, as a new delivery') },
+  fields: textsOf(RESEND_FIELDS),
   options: { requireDelivery: flag('exit 1 unless it is delivered with a correct response') },
   examples: [
     'ipn resend ipn_ndx7mhc09sz61bt8',
@@ -117,13 +117,7 @@ const diagnoseIpn = defineCommand({
   args: ['[ref]'],
   summary: 'find out why your receiver does not accept an IPN, by asking it',
   json: 'Diagnosis',
-  fields: {
-    probeUrl: text('url', 'address that shows the order ({identifier} stands for its identifier)'),
-    paidWhen: text(
-      'condition',
-      'when the order is paid, such as .status=paid; requires --probe-url, or start --db (orders.status=paid)',
-    ),
-  },
+  fields: textsOf(DIAGNOSE_FIELDS),
   about: `
 Sends at most 60 variants of the IPN: signed as code with a common mistake signs it, in other forms, and the genuine one
 last. A shop that undoes an order on a wrong signature may need a reset. Without <ref>, it takes the newest genuine IPN

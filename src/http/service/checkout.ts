@@ -45,7 +45,7 @@ interface Checkout {
 }
 
 /** A request to the checkout. */
-interface Visit extends Checkout {
+interface CheckoutVisit extends Checkout {
   c: AppContext;
 }
 
@@ -56,7 +56,7 @@ interface CheckoutStep {
   form?: 'EmailForm' | 'CodeForm' | 'PanelForm';
   settles?: true;
   submit: (
-    visit: Visit,
+    visit: CheckoutVisit,
     payment: Payment,
     fields: Readonly<Record<string, string>>,
   ) => Response | Promise<Response>;
@@ -176,7 +176,7 @@ export function mountCheckout(app: App, parts: AppParts): void {
 }
 
 /** A handler that shows errors that a customer can cause as pages. */
-function guarded(checkout: Checkout, run: (visit: Visit) => Promise<Response>) {
+function guarded(checkout: Checkout, run: (visit: CheckoutVisit) => Promise<Response>) {
   return async (c: AppContext): Promise<Response> => {
     const visit = { ...checkout, c };
     try {
@@ -194,17 +194,17 @@ function guarded(checkout: Checkout, run: (visit: Visit) => Promise<Response>) {
   };
 }
 
-function idOf({ c, parts }: Visit): string {
+function idOf({ c, parts }: CheckoutVisit): string {
   return c.req.query(parts.dialect.paymentParameter) ?? '';
 }
 
-function find(visit: Visit): Payment | null {
+function find(visit: CheckoutVisit): Payment | null {
   const payment = visit.parts.payments.all.get(idOf(visit));
   return payment?.mode === visit.mode ? payment : null;
 }
 
 /** @throws GatewayError `not_found` */
-function paymentOf(visit: Visit): Payment {
+function paymentOf(visit: CheckoutVisit): Payment {
   const payment = find(visit);
   if (!payment) {
     throw new GatewayError('not_found', `no payment has this ${visit.parts.dialect.paymentParameter}`);
@@ -214,7 +214,7 @@ function paymentOf(visit: Visit): Payment {
 }
 
 /** The page of the current step. */
-async function show(visit: Visit): Promise<Response> {
+async function show(visit: CheckoutVisit): Promise<Response> {
   const payment = paymentOf(visit);
   if (payment.status !== 'pending') return showEnd(visit, payment);
   await visit.parts.payments.note(payment, 'opened', null, requestId(visit));
@@ -222,7 +222,7 @@ async function show(visit: Visit): Promise<Response> {
 }
 
 /** The value of the field (the rejected entry, the test value, or empty) and its problem, such as an expired code. */
-function entryOf({ c, parts, mode, rejected }: Visit, payment: Payment): Entry {
+function entryOf({ c, parts, mode, rejected }: CheckoutVisit, payment: Payment): Entry {
   const { checkout, runtime } = parts;
   const { sandboxEmail, sandboxCode } = runtime.settings;
   const { name: step } = checkout.stepOf(payment);
@@ -238,14 +238,14 @@ function entryOf({ c, parts, mode, rejected }: Visit, payment: Payment): Entry {
  * Shows the step again with the problem. A browser is redirected, so that its back button never leads to a posted
  * page. Other clients get the page as the response, with 422.
  */
-function showAgain(visit: Visit, payment: Payment, entry: Entry): Response | Promise<Response> {
+function showAgain(visit: CheckoutVisit, payment: Payment, entry: Entry): Response | Promise<Response> {
   // Copied, because a slice keeps the whole text in memory.
   const value = Buffer.from(entry.value.slice(0, MAX_ENTRY)).toString();
   remember(visit.rejected, payment.id, { ...entry, value });
   return isBrowser(visit.c) ? backToPage(visit, '&refused=1') : showStep(visit, payment, entry, 422);
 }
 
-async function settle(visit: Visit, { id }: Payment, how: SettleCommand): Promise<StepResult> {
+async function settle(visit: CheckoutVisit, { id }: Payment, how: SettleCommand): Promise<StepResult> {
   const { redirectUrl } = await visit.parts.payments.settle(id, { ...how, requestId: requestId(visit) });
   return { problem: null, redirectUrl };
 }
@@ -254,7 +254,7 @@ async function settle(visit: Visit, { id }: Payment, how: SettleCommand): Promis
  * Runs the action of a form once per page. After a double click, a browser follows only the last response, which must
  * be the same redirect and not the page of a settled payment.
  */
-async function runOnce(visit: Visit, payment: Payment, form: string, run: () => Promise<StepResult>) {
+async function runOnce(visit: CheckoutVisit, payment: Payment, form: string, run: () => Promise<StepResult>) {
   const { c, sent } = visit;
   const page = c.req.query('page');
   const key = `${payment.id} ${form} ${page}`;
@@ -270,7 +270,7 @@ async function runOnce(visit: Visit, payment: Payment, form: string, run: () => 
   return showAgain(visit, payment, { step: 'code', value: '', problem: result.problem });
 }
 
-async function showEnd(visit: Visit, payment: Payment | null): Promise<Response> {
+async function showEnd(visit: CheckoutVisit, payment: Payment | null): Promise<Response> {
   const { payments, runtime, dialect } = visit.parts;
   const address = payment && (await payments.autoSettled(payment));
   if (payment && address !== null) return redirectToMerchant(visit, payment, address);
@@ -281,7 +281,7 @@ async function showEnd(visit: Visit, payment: Payment | null): Promise<Response>
 
 /** Redirects the browser to the merchant, or shows that the payment is settled. */
 async function redirectToMerchant(
-  visit: Visit,
+  visit: CheckoutVisit,
   payment: Payment,
   redirectUrl: string | null,
 ): Promise<Response> {
@@ -293,7 +293,7 @@ async function redirectToMerchant(
 }
 
 /** Redirects to the page of the current step. */
-function backToPage(visit: Visit, more = ''): Response {
+function backToPage(visit: CheckoutVisit, more = ''): Response {
   const { c, parts, mode } = visit;
   const id = encodeURIComponent(idOf(visit));
   return seeOther(c, parts.dialect.checkoutUrl({ id, mode }, basePath(parts.runtime)) + more);
@@ -307,7 +307,7 @@ function remember<Value>(map: Map<string, Value>, key: string, value: Value): vo
   if (map.size > REMEMBERED) map.delete(oldest);
 }
 
-const requestId = ({ c }: Visit): number | undefined => c.get('requestLog').id;
+const requestId = ({ c }: CheckoutVisit): number | undefined => c.get('requestLog').id;
 
 /** Whether the client accepts HTML, as browsers do. */
 function isBrowser(c: AppContext): boolean {
@@ -324,7 +324,12 @@ function seeOther(c: AppContext, location: string): Response {
 }
 
 /** The page of the current step. @param status 422 for a rejected entry */
-function showStep({ c, parts }: Visit, before: Payment, { value, problem }: Entry, status: 200 | 422 = 200) {
+function showStep(
+  { c, parts }: CheckoutVisit,
+  before: Payment,
+  { value, problem }: Entry,
+  status: 200 | 422 = 200,
+) {
   const { payments, runtime, dialect } = parts;
   const { settings, options } = runtime;
   const payment = payments.all.get(before.id) ?? before;
@@ -356,7 +361,7 @@ function showStep({ c, parts }: Visit, before: Payment, { value, problem }: Entr
  *
  * @param stays whether this request settled it, without a redirect
  */
-function showClosed({ c, parts }: Visit, payment: Payment | null, stays = false) {
+function showClosed({ c, parts }: CheckoutVisit, payment: Payment | null, stays = false) {
   const page = customerView(c, parts.runtime, payment, payment ? 'http: https: data:' : 'data:');
   const { mapped } = parts.runtime.settings;
   const back = payment && mapped(payment.status === 'succeeded' ? payment.successUrl : payment.cancelUrl);
@@ -373,7 +378,7 @@ function showClosed({ c, parts }: Visit, payment: Payment | null, stays = false)
 }
 
 /** The page for a rejected request. */
-function showRefused({ c, parts }: Visit, payment: Payment | null, error: GatewayError) {
+function showRefused({ c, parts }: CheckoutVisit, payment: Payment | null, error: GatewayError) {
   const { runtime, dialect } = parts;
   const backUrl = payment && dialect.checkoutUrl(payment, basePath(runtime));
   c.get('requestLog').notes = notesOf(error, runtime);
