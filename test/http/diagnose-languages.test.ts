@@ -115,7 +115,7 @@ describe.skipIf(!hasPhp)(`handlers in PHP${hasPhp ? '' : ' (php is missing here)
     ['number-format', '1234.5', 'amount-reformatted', 'Your code signs 1,234.50. The IPN says 1234.5.'],
     ['cents', '49.90', 'amount-reformatted', 'Your code signs 4990. The IPN says 49.90.'],
     ['unread', '49.90', 'identifier-only', 'Your code signs “order-1”'],
-    ['swapped-arguments', '49.90', 'hmac-arguments-swapped', 'text and key are swapped'],
+    ['swapped-arguments', '49.90', 'hmac-arguments-swapped', 'Text and key are swapped'],
     ['md5', '49.90', 'md5', 'MD5'],
     ['lower', '49.90', 'lower-case', 'lower case'],
     ['json', '49.90', 'json', 'Your handler reads JSON.'],

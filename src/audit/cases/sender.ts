@@ -199,7 +199,7 @@ const secondIdentifiers: Cases = Object.fromEntries(
 
 /** What a list or an object with an identifier becomes as text, in PHP, JavaScript and Python. */
 const asText = (id: string) => ['Array', '[object Object]', `['${id}']`, `["${id}"]`, `[${id}]`];
-/** The longest identifier (documented). */
+/** The longest identifier (documented: field-identifier-too-long). */
 const LONGEST_IDENTIFIER = 20;
 
 /** The attacker's own genuine IPN for an identifier that a list or an object becomes as text, and then the list or object. */
