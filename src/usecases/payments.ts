@@ -16,6 +16,7 @@ import type { Delivery, Payment } from '../domain/state.ts';
 import type { PostedFields } from '../wire/body.ts';
 import { initiatePosted, withInitiateHint } from './initiate.ts';
 import type { UseCaseParts } from './parts.ts';
+import { stateOfPayment } from './shop-state.ts';
 import { paymentSteps, type Step, storyOf, timeline } from './story.ts';
 import { verdictOnPayment } from './verdict.ts';
 
@@ -76,6 +77,9 @@ export function paymentUseCases(parts: UseCaseParts) {
     story: (payment: Payment): Step[] => storyOf(timelineOf(payment), events.requestsAbout(payment.id)),
 
     verdict: (payment: Payment) => verdictOnPayment(payment, parts),
+
+    /** What the shop did with its IPNs. */
+    shopState: (payment: Payment) => stateOfPayment(payment, parts),
 
     /** @param requestId the request that caused this, if any, here and in the methods below */
     initiate: (posted: PostedFields, mode: Mode, requestId?: number): Promise<Payment> =>

@@ -478,7 +478,7 @@ function PanelTip({ view, tip }: StepProps & { tip: LiveTip }) {
     <form class="tip enter" method="post" action={actionOf(view, 'code')}>
       <span>
         {texts.codeIs} <code>{tip.code}</code>, {texts.alsoIn}{' '}
-        <NewTab to={PLACES.inbox.path} text={texts.inbox} />.
+        <NewTab to={PLACES.customers.path} text={texts.inbox} />.
       </span>
       <input type="hidden" name="code" value={tip.code} />
       <button type="submit">{texts.enter}</button>
@@ -516,7 +516,7 @@ function Tip({ tip }: { tip: LiveTip }) {
     case 'code':
       return (
         <>
-          {texts.code} {command} {texts.orIn} <NewTab to={PLACES.inbox.path} text={texts.inbox} />.
+          {texts.code} {command} {texts.orIn} <NewTab to={PLACES.customers.path} text={texts.inbox} />.
         </>
       );
   }

@@ -1,5 +1,6 @@
 import { type Child, useContext } from 'hono/jsx';
 import type { CommandHint } from '../../../contract/error.ts';
+import type { ShopState } from '../../../usecases/shop-state.ts';
 import { Link } from '../layout.tsx';
 import { PageContext } from './page.tsx';
 import { ago, clip, instant } from './text.ts';
@@ -66,6 +67,15 @@ export function Short(props: { text: string; to?: string }) {
 /** @param props `of`: the style, and the default text */
 export function Status({ of, children = of }: { of: string; children?: string }) {
   return <span class={`status ${of}`}>{children}</span>;
+}
+
+/** Says what the shop did with an IPN. */
+export function ShopPill({ of: { state, words, tone } }: { of: ShopState }) {
+  return (
+    <span class={`pill ${tone}`} data-pill="shop" data-state={state}>
+      Your shop: {words}
+    </span>
+  );
 }
 
 export function Section({ id, title, children }: { id: string; title: Child; children: Child }) {
@@ -180,6 +190,18 @@ export function CommandCode({ id, run, does }: { id: string; run: CommandHint; d
   return <Code id={id} text={useContext(PageContext).style.command(run)} what={`The command that ${does}`} />;
 }
 
+/** A command that does the same as a form beside it, collapsed. */
+export function CommandFold(props: { id: string; run: CommandHint; does: string }) {
+  return (
+    <details id={`${props.id}-fold`}>
+      <summary>
+        Command <span class="unseen">that {props.does}</span>
+      </summary>
+      <CommandCode {...props} />
+    </details>
+  );
+}
+
 /** Says how many more records exist, and shows the command that lists all. */
 export function More({ id, count, run, of }: { id: string; count: number; run: CommandHint; of: string }) {
   if (count <= 0) return null;
@@ -205,6 +227,7 @@ export type Column<Item> = readonly [
     | 'amount'
     | 'state'
     | 'time'
+    | 'mode'
     | 'few'
     | 'action'
     | 'name'

@@ -20,7 +20,6 @@ export const CARDS: List<Card> = {
   filter: {
     choices: [],
     texts: ['title', 'id', 'number', 'nameOnCard', 'email'],
-    hint: 'title, holder, number',
   },
   records: ({ cards }) => cards.all,
   columns: (parts, from) => [

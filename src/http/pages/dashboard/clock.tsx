@@ -5,30 +5,29 @@ import { span, timestamp } from '../../../contract/time.ts';
 import type { Upcoming } from '../../../usecases/clock.ts';
 import type { AppParts } from '../../environment.ts';
 import { Link } from '../layout.tsx';
-import { type Column, FactsBox, Section, Table, Time } from './blocks.tsx';
+import { type Column, Section, Table, Time } from './blocks.tsx';
 import { Field, Form } from './forms.tsx';
-import { type NounPages, type PageRenderer, pageAt } from './page.tsx';
-import { PER_PAGE, PLACES, recordPath } from './paths.ts';
+import type { FormAction } from './page.tsx';
+import { CLOCK, ipnPath, PER_PAGE, recordPath } from './paths.ts';
 import { againstReal } from './text.ts';
 
 type Reading = ReturnType<AppParts['clock']['read']>;
-const { path } = PLACES.clock;
 
-const clockPage: PageRenderer = ({ parts }) => {
+/** Shows and moves the time, and lists what is scheduled. */
+export function Clock({ parts }: { parts: AppParts }) {
   const read = parts.clock.read();
   const upcoming = parts.clock.upcoming(PER_PAGE + 1);
-  const facts = [
-    ['Now (UTC)', <Time at={timestamp(read.now)} runs={!read.frozen} />],
-    ['Time', read.frozen ? 'paused' : 'running'],
-    ['Real time', againstReal(read.ahead)],
-  ] as const;
-  return pageAt(
-    'clock',
+  return (
     <>
-      <h1>Clock</h1>
-      <FactsBox id="time" label="Time" rows={facts}>
+      <Section id="time" title="Clock">
+        <p class="inline">
+          <Time at={timestamp(read.now)} runs={!read.frozen} zone />
+          <span class="soft">
+            {read.frozen ? 'paused' : 'running'}. {againstReal(read.ahead)}.
+          </span>
+        </p>
         <Moves {...read} />
-      </FactsBox>
+      </Section>
       <Section id="queue" title="Scheduled">
         <Table
           id="queue-list"
@@ -40,19 +39,19 @@ const clockPage: PageRenderer = ({ parts }) => {
         />
         {upcoming.length > PER_PAGE && <p class="soft">Only the first {PER_PAGE} are shown.</p>}
       </Section>
-    </>,
+    </>
   );
-};
+}
 
 function Moves({ frozen, nextDue }: Reading) {
   return (
     <>
       <div class="inline" id="moves">
-        <Form to={path} send={['move', frozen ? 'resume' : 'freeze']} submit={frozen ? 'Resume' : 'Pause'} />
-        <Form to={path} hidden={{ advance: '1m' }} send={['move', 'advance']} submit="+1 min" />
-        <Form to={path} hidden={{ advance: '1h' }} send={['move', 'advance']} submit="+1 h" />
-        {nextDue !== null && <Form to={path} send={['move', 'next']} submit="Run next scheduled event" />}
-        <Form to={path} label="Advance" hidden={{ move: 'advance' }} submit="Advance" inline>
+        <Form to={CLOCK} send={['move', frozen ? 'resume' : 'freeze']} submit={frozen ? 'Resume' : 'Pause'} />
+        <Form to={CLOCK} hidden={{ advance: '1m' }} send={['move', 'advance']} submit="+1 min" />
+        <Form to={CLOCK} hidden={{ advance: '1h' }} send={['move', 'advance']} submit="+1 h" />
+        {nextDue !== null && <Form to={CLOCK} send={['move', 'next']} submit="Run next scheduled event" />}
+        <Form to={CLOCK} label="Advance" hidden={{ move: 'advance' }} submit="Advance" inline>
           <Field name="advance" label="Advance by" value="10m" required placeholder="30s, 10m, 2h" />
         </Form>
       </div>
@@ -74,7 +73,7 @@ function columnsAt(reading: Reading): Column<Upcoming>[] {
       'plain',
       (one) => (
         <Form
-          to={path}
+          to={CLOCK}
           hidden={{ move: 'until', at: timestamp(one.at) }}
           submit="Run until here"
           about={identifierOf(one)}
@@ -88,8 +87,7 @@ const identifierOf = (one: Upcoming): string =>
   one.what === 'attempt' ? one.delivery.identifier : one.payment.identifier;
 
 function Event({ of }: { of: Upcoming }) {
-  const path =
-    of.what === 'attempt' ? recordPath('ipns', of.delivery.id) : recordPath('payments', of.payment.id);
+  const path = of.what === 'attempt' ? ipnPath(of.delivery) : recordPath('payments', of.payment.id);
   return (
     <>
       <Link href={path}>{identifierOf(of)}</Link> <span class="soft below">{describeEvent(of)}</span>
@@ -109,21 +107,18 @@ function Left({ until, now, frozen }: { until: number } & Pick<Reading, 'now' | 
   return <span data-left={frozen ? undefined : Math.ceil(left / 1_000)}>{span(left)}</span>;
 }
 
-export const CLOCK_PAGES: NounPages = {
-  pages: { [path]: clockPage },
-  forms: {
-    [PLACES.clock.path]: async ({ clock }, { move = '', advance, freeze = '', at = '' }) => {
-      const { now, nextDue } = clock.read();
-      const moves: Record<string, () => object> = {
-        advance: () => ({ advance }),
-        until: () => ({ advance: atLeast(requireInstant(at) - now) }),
-        next: () => ({ advance: atLeast((nextDue ?? now) - now) }),
-        freeze: () => ({ freeze: freeze.trim() || 'now' }),
-        resume: () => ({ resume: true }),
-      };
-      await clock.move(parseInput(ClockInput, Object.hasOwn(moves, move) ? moves[move]?.() : {}));
-    },
-  },
+/** Moves the clock as a form says. */
+export const moveClock: FormAction = async ({ clock }, { move = '', advance, freeze = '', at = '' }) => {
+  const { now, nextDue } = clock.read();
+  const moves: Record<string, () => object> = {
+    advance: () => ({ advance }),
+    until: () => ({ advance: atLeast(requireInstant(at) - now) }),
+    next: () => ({ advance: atLeast((nextDue ?? now) - now) }),
+    freeze: () => ({ freeze: freeze.trim() || 'now' }),
+    resume: () => ({ resume: true }),
+  };
+  await clock.move(parseInput(ClockInput, Object.hasOwn(moves, move) ? moves[move]?.() : {}));
+  return undefined;
 };
 
 function requireInstant(at: string): number {

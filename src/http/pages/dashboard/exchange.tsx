@@ -2,7 +2,6 @@ import type { Child } from 'hono/jsx';
 import { shownHeaders } from '../../../contract/credentials.ts';
 import { quoted, shellWord } from '../../../contract/curl.ts';
 import { withPaymentDefaults } from '../../../contract/defaults.ts';
-import { errorOf } from '../../../contract/describe-delivery.ts';
 import type { RecordedRequest } from '../../../contract/event.ts';
 import type { Attempt } from '../../../domain/state.ts';
 import type { ServiceCall } from '../../../wire/dialect.ts';
@@ -127,7 +126,7 @@ export function attemptSides(attempt: Omit<Attempt, 'deliveryId'>): Sides {
     request: { line: `POST ${url}`, headers: shownHeaders(requestHeaders), body: requestBody },
     response:
       responseStatus === null
-        ? (errorOf(attempt) ?? 'no response')
+        ? 'None.'
         : { line: String(responseStatus), headers: responseHeaders, body: responseBody ?? '' },
   };
 }

@@ -12,11 +12,12 @@ import {
 } from '../../../contract/fault-effects.ts';
 import { parseInput } from '../../../contract/input.ts';
 import { FAULT_ROUTES, namesOf } from '../../../contract/vocabulary.ts';
-import { Link, wordByWord } from '../layout.tsx';
-import { Code, type Column, CommandCode, Section, Table } from './blocks.tsx';
+import { Link } from '../layout.tsx';
+import { type Column, CommandFold, Section, Table } from './blocks.tsx';
+import { Clock, moveClock } from './clock.tsx';
 import { Field, Form } from './forms.tsx';
 import { byName, type NounPages, PageContext, type PageRenderer, pageAt } from './page.tsx';
-import { PLACES } from './paths.ts';
+import { CLOCK, PLACES } from './paths.ts';
 import { capitalized } from './text.ts';
 
 /** A common fault, ready to set (chosen). */
@@ -73,7 +74,7 @@ const faultsPage: PageRenderer = ({ parts, query }) =>
   pageAt(
     'faults',
     <>
-      <h1>Faults</h1>
+      <h1>Faults & clock</h1>
       {parts.faults.list.length === 0 ? (
         <p class="box" id="no-fault">
           No faults are active.
@@ -94,6 +95,7 @@ const faultsPage: PageRenderer = ({ parts, query }) =>
         <Presets />
       </Section>
       <SetFault selected={query['effect']} />
+      <Clock parts={parts} />
     </>,
   );
 
@@ -111,19 +113,13 @@ const COLUMNS: readonly Column<ActiveFault>[] = [
 
 /** Common faults, each with a button and the equivalent command. */
 function Presets() {
-  const { style } = useContext(PageContext);
   return (
     <ul class="choices">
       {Object.entries(FAULT_PRESETS).map(([name, { label, does, rule }]) => (
         <li>
           <Form to={`${PLACES.faults.path}/preset`} send={['preset', name]} submit={label} />
           <p>{does}</p>
-          <Code
-            wraps
-            id={`command-${name}`}
-            text={wordByWord(style.command(commandFor(rule)))}
-            what={`the command for ${label}`}
-          />
+          <CommandFold id={`command-${name}`} run={commandFor(rule)} does={`sets ${label}`} />
         </li>
       ))}
     </ul>
@@ -178,11 +174,8 @@ function SetFault({ selected }: { selected: string | undefined }) {
           <Field name="times" label={times.label} placeholder="2" scope={scope} />
           <Field name="identifier" label={identifier.label} placeholder="order-*" scope={scope} />
         </Form>
-        <p class="soft">
-          There is one rule per route and identifier. A new rule replaces the old one. To combine effects in
-          one rule, or to set probabilities or paths:
-        </p>
-        <CommandCode id="more" run={SET} does="explains rules" />
+        <p class="soft">There is one rule per route and identifier. A new rule replaces the old one.</p>
+        <CommandFold id="more" run={SET} does="combines effects, and sets probabilities and paths" />
       </details>
     </section>
   );
@@ -213,7 +206,8 @@ export const FAULT_PAGES: NounPages = {
           faults.set(parseInput(FaultRule, rule));
         },
     ),
-    [`${PLACES.faults.path}/clear`]: async ({ faults }, { route, identifier }) => {
+    [CLOCK]: moveClock,
+    [CLEAR]: async ({ faults }, { route, identifier }) => {
       faults.clear(route || undefined, { identifier: identifier || undefined });
     },
   },

@@ -10,7 +10,7 @@ import { below, Link, renderDocument, secure } from '../layout.tsx';
 import { Copyable, Time } from './blocks.tsx';
 import { Form } from './forms.tsx';
 import { type Page, PageContext, type Refusal } from './page.tsx';
-import { docsPath, GROUPS, PLACES, type PlaceFacts, placesOf, recordPath, SEARCH, UI } from './paths.ts';
+import { CLOCK, docsPath, PLACES, type PlaceFacts, recordPath, SEARCH, UI } from './paths.ts';
 import { againstReal, clip } from './text.ts';
 
 /** Renders a whole dashboard page, with any error on top. */
@@ -146,14 +146,12 @@ function ClockChip({ parts, page: { path } }: FrameProps) {
   if (!frozen && ahead === 0) return null;
   return (
     <section class="chip" id="alarm-clock" aria-label="Clock">
-      <Link href={PLACES.clock.path}>{frozen ? 'Clock is paused' : againstReal(ahead)}</Link>
+      <Link href={`${PLACES.faults.path}#time`}>{frozen ? 'Clock is paused' : againstReal(ahead)}</Link>
       <span class="roomy">
         {frozen && 'at '}
         <Time at={timestamp(now)} runs={!frozen} zone />
       </span>
-      {frozen && (
-        <Form to={PLACES.clock.path} hidden={{ from: path }} send={['move', 'resume']} submit="Resume" />
-      )}
+      {frozen && <Form to={CLOCK} hidden={{ from: path }} send={['move', 'resume']} submit="Resume" />}
     </section>
   );
 }
@@ -174,20 +172,15 @@ function EditChip({ parts: { state } }: { parts: AppParts }) {
 function Navigation({ page }: { page: Page }) {
   return (
     <nav class="tabs" aria-label="Dashboard">
-      {namesOf(GROUPS).map((group) => (
-        <>
-          {GROUPS[group] && <span id={`group-${group}`}>{GROUPS[group]}</span>}
-          <ul aria-labelledby={GROUPS[group] ? `group-${group}` : undefined}>
-            {placesOf(group).map(({ place, name, tab, path }) => (
-              <li>
-                <Link href={path} aria-current={place === page.place ? 'page' : undefined}>
-                  {tab ?? name}
-                </Link>
-              </li>
-            ))}
-          </ul>
-        </>
-      ))}
+      <ul>
+        {namesOf(PLACES).map((place) => (
+          <li>
+            <Link href={PLACES[place].path} aria-current={place === page.place ? 'page' : undefined}>
+              {PLACES[place].name}
+            </Link>
+          </li>
+        ))}
+      </ul>
     </nav>
   );
 }
@@ -211,13 +204,11 @@ function Dialogs({ parts }: { parts: AppParts }) {
           <input name="q" placeholder="Page, record or action" autocomplete="off" data-palette />
         </form>
         <ul>
-          {namesOf(GROUPS)
-            .flatMap(placesOf)
-            .map(({ path, name, tab }) => (
-              <li>
-                <Link href={path}>{tab ?? name}</Link>
-              </li>
-            ))}
+          {Object.values(PLACES).map(({ path, name }) => (
+            <li>
+              <Link href={path}>{name}</Link>
+            </li>
+          ))}
           {pending && (
             <li>
               <Form
@@ -229,7 +220,7 @@ function Dialogs({ parts }: { parts: AppParts }) {
           )}
           <li>
             <Form
-              to={PLACES.clock.path}
+              to={CLOCK}
               hidden={{ advance: '1h' }}
               send={['move', 'advance']}
               submit="Advance clock 1 h"

@@ -1,31 +1,29 @@
 import type { Child } from 'hono/jsx';
 import type { AppParts } from '../../environment.ts';
-import { below, Link } from '../layout.tsx';
+import { Link } from '../layout.tsx';
 import { type Column, type RowKey, Status, Table } from './blocks.tsx';
-import { Field } from './forms.tsx';
 import type { PageRenderer } from './page.tsx';
 import { type FormValues, listPath, PER_PAGE, PLACES, type Place } from './paths.ts';
 import { capitalized, grouped } from './text.ts';
 
-/** A field that filters a list: one click selects a value. */
+/** A filter of a list: one click selects a value. */
 interface Choice<Item> {
   name: keyof Item & string;
   values: readonly string[];
   label: string;
   shown?: Readonly<Record<string, string>>;
-  /** Computes the value, if it is not the field itself. */
-  of?: (item: Item, parts: AppParts) => string;
+  /** Computes the values of an item. Default: the field itself. */
+  of?: (item: Item, parts: AppParts) => readonly string[];
   /** Shows the number of records with each value. */
   isCounted?: true;
 }
 
 interface Filter<Item> {
   choices: readonly Choice<Item>[];
-  /** The fields in which every typed word is searched. */
+  /** The fields in which the search looks for every word. */
   texts: readonly (keyof Item)[];
-  hint: string;
-  /** Other query parameters, for `records` and `notice`. */
-  fields?: readonly string[];
+  /** Whether an audit made an item. These are collapsed. */
+  isOfAudit?: (item: Item, parts: AppParts) => boolean;
 }
 
 interface Records<Item> {
@@ -39,16 +37,14 @@ export interface List<Item> {
   place: Place;
   /** The name of one record, in the singular. */
   noun: string;
-  intro?: string;
-  filter?: Filter<Item>;
+  filter: Filter<Item>;
   /** Shown next to the heading of a list that is not empty. @param from the page to return to */
-  action?: (from: string) => Child;
+  action?: (from: string, query: FormValues) => Child;
+  /** Shown between the heading and the list. */
   notice?: (query: FormValues, parts: AppParts) => Child;
-  /** @param query the list's query parameters; omitted for all records */
-  records: (parts: AppParts, query?: FormValues) => Records<Item>;
-  tableId?: string;
+  records: (parts: AppParts) => Records<Item>;
   /** @param from the page to return to */
-  columns: (parts: AppParts, from: string) => readonly Column<Item>[];
+  columns: (parts: AppParts, from: string, query: FormValues) => readonly Column<Item>[];
   keyOf?: (item: Item) => RowKey;
   /** Explains how to get a first record. */
   first: (parts: AppParts) => Child;
@@ -56,42 +52,46 @@ export interface List<Item> {
 }
 
 export function listPage<Item extends object>(list: List<Item>): PageRenderer {
-  const { place, noun, filter, intro } = list;
+  const { place, noun, filter } = list;
   const { name: title, path: unfiltered } = PLACES[place];
   return ({ parts, query: request }) => {
     const query = queryOf(request, filter);
     const path = listPath(place, query);
-    const records = list.records(parts, query);
-    const isEmpty = records.size === 0;
-    const part = partOf(records, query['cursor'], filter && matcher(filter, query, parts));
-    const { data, start, total, newer, older } = part;
+    const { records, audits } = withoutAudits(list, parts, query['audits'] !== undefined);
+    const isEmpty = records.size + audits === 0;
+    const { data, start, total, newer, older } = partOf(
+      records,
+      query['cursor'],
+      matcher(filter, query, parts),
+    );
     const id = `no-${noun.toLowerCase()}`;
     const content = (
       <>
         <div class="toolbar">
           <h1>{title}</h1>
-          {!isEmpty && list.action?.(path)}
-          {!isEmpty && filter && (
-            <>
-              {filter.choices.map((choice) => (
-                <Choices
-                  id={`${place}-${choice.name}`}
-                  choice={choice}
-                  chosen={query[choice.name] || undefined}
-                  to={(value) => listPath(place, { ...query, [choice.name]: value, cursor: undefined })}
-                  counts={choice.isCounted && countsOf(choice, records, parts)}
-                />
-              ))}
-              <FilterByText place={place} query={query} hint={filter.hint} />
-            </>
-          )}
+          {!isEmpty && list.action?.(path, query)}
+          {!isEmpty &&
+            filter.choices.map((choice) => (
+              <Choices
+                id={`${place}-${choice.name}`}
+                choice={choice}
+                chosen={query[choice.name] || undefined}
+                to={(value) => listPath(place, { ...query, [choice.name]: value, cursor: undefined })}
+                counts={choice.isCounted && countsOf(choice, records, parts)}
+              />
+            ))}
         </div>
         {list.notice?.(request, parts)}
-        {intro && <p class="soft">{intro}</p>}
+        {query['text'] && (
+          <p>
+            Only matches of “{query['text']}”.{' '}
+            <Link href={listPath(place, { ...query, text: undefined, cursor: undefined })}>Show all</Link>
+          </p>
+        )}
         {data.length > 0 ? (
           <>
             <div class="box list" id={place}>
-              <Rows list={list} rows={data} parts={parts} from={path} />
+              <Rows list={list} rows={data} parts={parts} from={path} query={query} />
             </div>
             <p class="pages" id="pages">
               <span>
@@ -110,13 +110,27 @@ export function listPage<Item extends object>(list: List<Item>): PageRenderer {
             </p>
           </>
         ) : isEmpty ? (
-          <section class="box" id={filter ? `${id}-yet` : id} aria-labelledby="none">
+          <section class="box" id={id} aria-labelledby="none">
             <h2 id="none">No {noun} yet</h2>
             {list.first(parts)}
           </section>
         ) : (
           <p class="box" id={id}>
             No matches. <Link href={unfiltered}>Clear filters</Link>
+          </p>
+        )}
+        {audits > 0 && (
+          <p class="soft">
+            {grouped(audits)} from audits,{' '}
+            <Link
+              href={listPath(place, {
+                ...query,
+                cursor: undefined,
+                audits: query['audits'] ? undefined : 'show',
+              })}
+            >
+              {query['audits'] ? 'hide' : 'show'}
+            </Link>
           </p>
         )}
         {list.below?.(parts)}
@@ -126,20 +140,41 @@ export function listPage<Item extends object>(list: List<Item>): PageRenderer {
   };
 }
 
+/** @returns the records to show, and the number of all that audits made */
+function withoutAudits<Item>({ records, filter }: List<Item>, parts: AppParts, shows: boolean) {
+  const all = records(parts);
+  const { isOfAudit } = filter;
+  let audits = 0;
+  if (isOfAudit) {
+    all.backwards((item) => {
+      if (isOfAudit(item, parts)) audits++;
+      return true;
+    });
+  }
+  if (!isOfAudit || audits === 0 || shows) return { records: all, audits };
+  const others: Records<Item> = {
+    size: all.size - audits,
+    backwards: (visit) => all.backwards((item, place) => isOfAudit(item, parts) || visit(item, place)),
+  };
+  return { records: others, audits };
+}
+
 /** Shows records of a list as a table. @param props `from`: the page to return to */
 export function Rows<Item extends object>(props: {
   list: List<Item>;
   rows: readonly Item[];
   parts: AppParts;
   from: string;
+  query?: FormValues;
 }) {
-  const { noun, columns, keyOf, tableId = `${noun.toLowerCase()}-list` } = props.list;
+  const { list, rows, parts, from, query = {} } = props;
+  const { noun, columns, keyOf } = list;
   return (
     <Table
-      id={tableId}
+      id={`${noun.toLowerCase()}-list`}
       label={`${capitalized(noun)}s, newest first`}
-      columns={columns(props.parts, props.from)}
-      rows={props.rows}
+      columns={columns(parts, from, query)}
+      rows={rows}
       keyOf={keyOf}
     />
   );
@@ -178,13 +213,16 @@ function partOf<Item>(
 }
 
 /** Reads the filter and the cursor of a list. A cursor that is not a number is ignored. */
-function queryOf<Item>({ cursor, ...query }: FormValues, filter?: Filter<Item>): FormValues {
-  const names = filter ? [...filter.choices.map(({ name }) => name), 'text', ...(filter.fields ?? [])] : [];
+function queryOf<Item>({ cursor, ...query }: FormValues, { choices }: Filter<Item>): FormValues {
+  const names = [...choices.map(({ name }) => name), 'text', 'audits'];
   return {
     ...Object.fromEntries(names.map((name) => [name, query[name]])),
     cursor: cursor !== undefined && /^\d{1,10}$/.test(cursor) ? cursor : undefined,
   };
 }
+
+const valuesOf = <Item,>({ name, of }: Choice<Item>, item: Item, parts: AppParts) =>
+  of ? of(item, parts) : [String(item[name])];
 
 /** Returns undefined if no filter is set. */
 function matcher<Item>({ choices, texts }: Filter<Item>, query: FormValues, parts: AppParts) {
@@ -192,26 +230,8 @@ function matcher<Item>({ choices, texts }: Filter<Item>, query: FormValues, part
   const hasText = textMatcher(texts, query['text']);
   if (chosen.length === 0 && !hasText) return undefined;
   return (item: Item) =>
-    chosen.every(({ name, of }) => item[name] === query[name] || of?.(item, parts) === query[name]) &&
+    chosen.every((choice) => valuesOf(choice, item, parts).includes(query[choice.name] ?? '')) &&
     (hasText?.(item) ?? true);
-}
-
-/** Without the script, the user presses Enter. */
-function FilterByText({ place, query, hint }: { place: Place; query: FormValues; hint: string }) {
-  const { name: title, path } = PLACES[place];
-  return (
-    <search aria-label={title}>
-      <form class="narrow" method="get" action={below(path)} aria-label="Filter">
-        {Object.entries({ ...query, text: undefined, cursor: undefined }).map(
-          ([name, value]) => value && <input type="hidden" name={name} value={value} />,
-        )}
-        <Field name="text" label="Text" value={query['text'] ?? ''} placeholder={hint} />
-        <button type="submit" class="plain">
-          Filter
-        </button>
-      </form>
-    </search>
-  );
 }
 
 /**
@@ -255,11 +275,10 @@ function Choices<Item>(props: {
   );
 }
 
-function countsOf<Item>({ name, of }: Choice<Item>, records: Records<Item>, parts: AppParts) {
+function countsOf<Item>(choice: Choice<Item>, records: Records<Item>, parts: AppParts) {
   const counts: Record<string, number> = {};
   records.backwards((item) => {
-    const value = of ? of(item, parts) : String(item[name]);
-    counts[value] = (counts[value] ?? 0) + 1;
+    for (const value of valuesOf(choice, item, parts)) counts[value] = (counts[value] ?? 0) + 1;
     return true;
   });
   return { all: records.size, of: counts };

@@ -9,7 +9,7 @@ import { Link } from '../layout.tsx';
 import { Field, Form } from './forms.tsx';
 import { Heading, type NounPages, type PageRenderer } from './page.tsx';
 import { type FormValues, PLACES, recordPath, UI } from './paths.ts';
-import { capitalized } from './text.ts';
+import { capitalized, jsonOf } from './text.ts';
 
 const NEW_PAYMENT = `${UI}/new-payment`;
 
@@ -138,17 +138,9 @@ async function createPayment(
     headers: { 'content-type': 'application/x-www-form-urlencoded', 'user-agent': 'gateway-sim dashboard' },
     body: new URLSearchParams(sent).toString(),
   });
-  const { checkoutUrl, problems } = dialect.merchant.readAnswer(jsonOf(response));
+  const { checkoutUrl, problems } = dialect.merchant.readAnswer(jsonOf(response.body));
   if (checkoutUrl !== undefined) return dialect.merchant.paymentIdOf(checkoutUrl);
   throw refusal(problems, response);
-}
-
-function jsonOf({ body }: ServiceResponse): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Explains why no payment was created, with the service's response and its notes for the developer. */

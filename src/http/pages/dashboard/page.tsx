@@ -1,5 +1,6 @@
 import { type Child, createContext } from 'hono/jsx';
 import { type GatewayError, type HintStyle, PLAIN } from '../../../contract/error.ts';
+import type { Mode } from '../../../contract/vocabulary.ts';
 import type { CallService } from '../../call-service.ts';
 import type { AppParts } from '../../environment.ts';
 import { Link } from '../layout.tsx';
@@ -51,7 +52,7 @@ export type PageRenderer = (request: {
  * @returns the path to redirect to; undefined for the page that the form names in `from`, or the page above the form;
  *   or values with which the response shows the page above
  */
-type FormAction = (
+export type FormAction = (
   parts: AppParts,
   fields: FormValues,
   id: string,
@@ -61,6 +62,8 @@ type FormAction = (
 /** The pages of one noun, and its forms, by the path that they post to. */
 export interface NounPages {
   pages: Readonly<Record<string, PageRenderer>>;
+  /** Returns where the page of an address is now; undefined if it is still there. */
+  moved?: Readonly<Record<string, (parts: AppParts, id: string) => string | undefined>>;
   /** The page above a form's path shows it again if it is rejected. */
   forms?: Readonly<Record<string, FormAction>>;
 }
@@ -72,15 +75,17 @@ export function pageAt(place: Place, content: Child): Page {
 
 interface HeadingProps {
   title: string;
+  mode?: Mode;
   /** An amount that matters more than the other facts. */
   sum?: string;
   status?: Child;
 }
 
-export function Heading({ title, sum, status, list }: HeadingProps & { list: string }) {
+export function Heading({ title, mode, sum, status, list }: HeadingProps & { list: string }) {
   return (
     <div class="heading">
       <h1>{title}</h1>
+      {mode && <span class="mode">{mode}</span>}
       {sum !== undefined && <span class="sum">{sum}</span>}
       {status}
       <Link class="back" href={list}>
@@ -102,9 +107,17 @@ export function recordPage(
   sections: Child,
   query: FormValues,
 ): Page {
-  const list = listPath(place, query);
+  // IPNs without a payment are found in the requests.
+  const home = place === 'ipns' ? 'requests' : place;
+  const list = listPath(home, query);
+  const { title, mode } = heading;
   const content = [<Heading {...heading} list={list} />, sections];
-  return { place, path: recordPath(place, id, list), title: heading.title, content };
+  return {
+    place: home,
+    path: recordPath(place, id, list),
+    title: mode ? `${title} · ${mode}` : title,
+    content,
+  };
 }
 
 /** Forms that differ only in their last part. */

@@ -1,49 +1,39 @@
-import { namesOf } from '../../../contract/vocabulary.ts';
-
 /** The path prefix of the dashboard's pages and assets, except the first page. */
 export const UI = '/_sim/ui';
 
 /** Maximum number of records on one page of a list. */
 export const PER_PAGE = 50;
 
-/** The navigation groups in order, with their titles. */
-export const GROUPS = { records: '', tools: 'Test tools', code: '' } as const;
-
 export interface PlaceFacts {
-  group: keyof typeof GROUPS;
   name: string;
   path: string;
-  /** The label in the navigation. Default: the name. */
-  tab?: string;
   /** The documentation page that explains it. */
   docs?: string;
 }
 
 /** The pages in the navigation, in order. */
 export const PLACES = {
-  payments: { group: 'records', name: 'Payments', path: '/_sim', docs: 'initiate.md' },
-  ipns: { group: 'records', name: 'IPNs', path: `${UI}/ipns`, docs: 'ipns-by-hand.md' },
-  requests: { group: 'records', name: 'Requests', path: `${UI}/requests` },
-  cards: { group: 'records', name: 'Cards', path: `${UI}/cards`, docs: 'cards.md' },
-  faults: { group: 'tools', name: 'Faults', path: `${UI}/faults`, docs: 'faults.md' },
-  clock: { group: 'tools', name: 'Clock', path: `${UI}/clock`, docs: 'time.md' },
-  wallets: { group: 'tools', name: 'Wallets', path: `${UI}/wallets` },
-  inbox: { group: 'tools', name: 'Inbox', path: `${UI}/inbox` },
-  audit: { group: 'tools', name: 'Audit', path: `${UI}/audit`, docs: 'audit.md' },
-  signature: { group: 'code', name: 'Signature', path: `${UI}/signature`, docs: 'receive-and-verify.md' },
-  keys: { group: 'code', name: 'Api Key', tab: 'API keys', path: `${UI}/keys` },
-  settings: { group: 'code', name: 'Settings', path: `${UI}/settings`, docs: 'configuration.md' },
-  docs: { group: 'code', name: 'Documentation', path: `${UI}/docs` },
+  payments: { name: 'Payments', path: '/_sim', docs: 'initiate.md' },
+  requests: { name: 'Requests', path: `${UI}/requests` },
+  cards: { name: 'Cards', path: `${UI}/cards`, docs: 'cards.md' },
+  faults: { name: 'Faults & clock', path: `${UI}/faults`, docs: 'faults.md' },
+  customers: { name: 'Test customers', path: `${UI}/customers`, docs: 'checkout.md' },
+  audit: { name: 'Audit', path: `${UI}/audit`, docs: 'audit.md' },
+  setup: { name: 'Setup', path: `${UI}/settings`, docs: 'configuration.md' },
+  docs: { name: 'Documentation', path: `${UI}/docs` },
 } as const satisfies Record<string, PlaceFacts>;
 export type Place = keyof typeof PLACES;
 
-export const docsPath = (file: string): string => `${PLACES.docs.path}/${file}`;
+/** The forms that move the clock. */
+export const CLOCK = `${PLACES.faults.path}/clock`;
 
-export function placesOf(group: keyof typeof GROUPS): (PlaceFacts & { place: Place })[] {
-  return namesOf(PLACES)
-    .map((place) => ({ place, ...PLACES[place] }))
-    .filter((facts) => facts.group === group);
-}
+/** The signature checker, which verdicts open. */
+export const SIGNATURE = `${UI}/signature`;
+
+/** The tab of payments whose IPN the shop did not accept. */
+export const NOT_ACCEPTED = 'ipn-not-accepted';
+
+export const docsPath = (file: string): string => `${PLACES.docs.path}/${file}`;
 
 /** The path of the search in all records. */
 export const SEARCH = `${UI}/search`;
@@ -54,7 +44,7 @@ export function listPath(place: Place, query: FormValues): string {
   return given.length ? `${path}?${new URLSearchParams(given)}` : path;
 }
 
-/** The lists whose records have pages. */
+/** The kinds of records that have pages. */
 export type RecordPlace = 'payments' | 'ipns' | 'cards' | 'requests';
 
 /** Returns the route of a record's page. */
@@ -67,8 +57,18 @@ export function recordRoute(place: RecordPlace): string {
  * @param list the path of the list that links to the page, so that the page links back with the same filter
  */
 export function recordPath(place: RecordPlace, id: string | number, list = ''): string {
+  return withFilterOf(withId(recordRoute(place), id), list);
+}
+
+/** The path of a record's page, with the filter of the list that links to it. */
+export function withFilterOf(page: string, list: string): string {
   const [, query] = list.split('?', 2);
-  return withId(recordRoute(place), id) + (query ? `?${query}` : '');
+  return page + (query ? `?${query}` : '');
+}
+
+/** The page that shows an IPN: its payment's, or its own if it has none. */
+export function ipnPath({ id, paymentId }: { id: string; paymentId: string | null }, list?: string): string {
+  return paymentId === null ? recordPath('ipns', id) : recordPath('payments', paymentId, list);
 }
 
 /** Fills the id into the route of a record's page or form. */

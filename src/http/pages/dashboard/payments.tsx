@@ -1,107 +1,80 @@
 import { command, GatewayError } from '../../../contract/error.ts';
-import { parseInput } from '../../../contract/input.ts';
-import { SettleInput } from '../../../contract/payment.ts';
-import type { Tone } from '../../../contract/verdict.ts';
-import {
-  DELIVERY_ORDERS,
-  IPN_TIMINGS,
-  MODES,
-  OUTCOMES,
-  PAYMENT_OUTCOMES,
-  PAYMENT_STATUSES,
-  type PaymentOutcome,
-  SETTLERS,
-} from '../../../contract/vocabulary.ts';
-import type { Delivery, Payment } from '../../../domain/state.ts';
-import { attemptId } from '../../../usecases/story.ts';
-import { mappedAddresses } from '../../control/views.ts';
+import { MODES, PAYMENT_STATUSES } from '../../../contract/vocabulary.ts';
+import type { Payment } from '../../../domain/state.ts';
+import type { ShopState } from '../../../usecases/shop-state.ts';
 import type { AppParts } from '../../environment.ts';
 import { inGroups, Link, shownAmount } from '../layout.tsx';
-import { Ago, Code, FactsBox, Section, Short, Status, Time, WarningCount, Warnings } from './blocks.tsx';
-import { atLeast } from './clock.tsx';
-import { CopyAsTest, testsOf } from './copy-as-test.tsx';
+import { Ago, Code, type Column, Short, Status, WarningCount } from './blocks.tsx';
 import { SampleInitiate } from './exchange.tsx';
-import { type ButtonLook, Field, Form, Submit } from './forms.tsx';
-import { Standing } from './ipns.tsx';
+import { Form } from './forms.tsx';
 import { type List, listPage } from './list.tsx';
 import { NewPaymentLink } from './new-payment.tsx';
-import { type NounPages, type PageRenderer, recordPage } from './page.tsx';
-import { listPath, PLACES, recordPath, recordRoute } from './paths.ts';
-import { Attempts, Lanes, Timeline, VerdictCard, whoCameFirst } from './story.tsx';
+import type { NounPages } from './page.tsx';
+import { listPath, NOT_ACCEPTED, ownPage, PLACES, recordPath, recordRoute, SEARCH, UI } from './paths.ts';
+import { PAYMENT_FORMS, paymentPage } from './payment.tsx';
+import { rejectedInitiates } from './requests.tsx';
 import { clip, grouped } from './text.ts';
+
+/** Resends the selected IPNs. The field names are the ids of their deliveries. */
+const RESEND_SELECTED = `${UI}/resend-selected`;
+
+const isOfAudit = ({ settledBy }: Payment) => settledBy === 'audit';
 
 export const PAYMENTS: List<Payment> = {
   place: 'payments',
   noun: 'payment',
-  action: () => <NewPaymentLink />,
+  action: (from, { status }) =>
+    status === NOT_ACCEPTED ? (
+      <Form id="resend-selected" to={RESEND_SELECTED} hidden={{ from }} submit="Resend selected" inline>
+        <label>
+          <input type="checkbox" data-all /> Select all
+        </label>
+      </Form>
+    ) : (
+      <NewPaymentLink />
+    ),
   filter: {
     choices: [
-      { name: 'status', values: PAYMENT_STATUSES, label: 'Status', isCounted: true },
+      {
+        name: 'status',
+        values: [...PAYMENT_STATUSES, NOT_ACCEPTED],
+        label: 'Status',
+        shown: { [NOT_ACCEPTED]: 'IPN not accepted' },
+        of: (payment, { payments }) =>
+          payments.shopState(payment).isNotAccepted ? [payment.status, NOT_ACCEPTED] : [payment.status],
+        isCounted: true,
+      },
       { name: 'mode', values: MODES, label: 'Mode' },
     ],
-    texts: ['identifier', 'id', 'trx', 'customerName', 'customerEmail', 'amount', 'currency', 'details'],
-    hint: 'order, name, amount',
-    fields: ['audits'],
+    texts: [
+      'identifier',
+      'id',
+      'trx',
+      'customerName',
+      'customerEmail',
+      'amount',
+      'currency',
+      'details',
+      'ipnUrl',
+    ],
+    isOfAudit,
   },
-  notice: (query, { payments }) => {
-    const count = [...payments.all.values()].filter(isOfAudit).length;
-    const audits = query['audits'] ? undefined : 'show';
-    return (
-      count > 0 && (
-        <p class="soft">
-          {grouped(count)} from audits,{' '}
-          <Link href={listPath('payments', { ...query, cursor: undefined, audits })}>{audits ?? 'hide'}</Link>
+  notice: ({ resent = '' }, parts) => (
+    <>
+      {/* Anyone can link to this page with any text. */}
+      {/^\d+ of \d+$/.test(resent) && (
+        <p class="box" role="status">
+          Resent: {resent} accepted.
         </p>
-      )
-    );
-  },
-  records: ({ payments }, query) => {
-    const all = payments.all;
-    if (!query || query['audits']) return all;
-    const others = [...all.values()].filter((payment) => !isOfAudit(payment));
-    return {
-      size: others.length,
-      backwards: (visit) => all.backwards((payment, place) => isOfAudit(payment) || visit(payment, place)),
-    };
-  },
-  columns: (parts, from) => [
-    [
-      'Payment',
-      'head',
-      ({ id, identifier, warnings }) => [
-        <Short to={recordPath('payments', id, from)} text={identifier} />,
-        <WarningCount of={warnings} />,
-      ],
-    ],
-    [
-      'Status',
-      'state',
-      (payment) => [<Status of={payment.status} />, isOfAudit(payment) && <span class="soft"> audit</span>],
-    ],
-    ['Amount', 'amount', ({ amount, currency }) => inGroups(shownAmount(parts, amount, currency))],
-    [
-      'Customer',
-      'name',
-      ({ customerName, customerEmail }) => <span title={clip(customerEmail)}>{clip(customerName)}</span>,
-    ],
-    [
-      'IPN',
-      'state',
-      ({ id }) => {
-        const last = parts.ipns.of(id).at(-1);
-        return (
-          last && (
-            <Link href={recordPath('ipns', last.id)}>
-              <Standing delivery={last} parts={parts} isBrief />
-            </Link>
-          )
-        );
-      },
-      'IPN',
-    ],
-    ['Mode', 'few', ({ mode }) => mode],
-    ['Created', 'time', ({ createdAt }) => <Ago at={createdAt} />],
-  ],
+      )}
+      <Rejected parts={parts} />
+    </>
+  ),
+  records: ({ payments }) => payments.all,
+  columns: (parts, from, { status }) =>
+    status === NOT_ACCEPTED && !from.startsWith(SEARCH)
+      ? ofNotAccepted(parts, from)
+      : ofPayments(parts, from),
   first: (parts) => {
     const { style, baseUrl } = parts.runtime;
     const run = command('payments create', '--url', baseUrl(), '--amount 100 --currency USD');
@@ -115,183 +88,141 @@ export const PAYMENTS: List<Payment> = {
         <p>Or as your shop's code does:</p>
         <SampleInitiate parts={parts} />
         <p>
-          <Link href={PLACES.keys.path}>Your keys and the lines for your .env</Link> are on the API keys page.
+          <Link href={PLACES.setup.path}>Your API keys and the lines for your .env</Link> are in Setup.
         </p>
       </>
     );
   },
 };
 
-const isOfAudit = ({ settledBy }: Payment) => settledBy === 'audit';
+const identity = (from: string): Column<Payment> => [
+  'Payment',
+  'head',
+  (payment) => [
+    <Short to={recordPath('payments', payment.id, from)} text={payment.identifier} />,
+    <WarningCount of={payment.warnings} />,
+  ],
+];
 
-/** Shows one payment: its verdict, actions, IPNs and timeline. */
-const paymentPage: PageRenderer = ({ parts, id, query }) => {
-  const payment = parts.payments.require(id);
-  const merchant = parts.merchants.of(payment) ?? parts.merchants.default;
-  const verdict = parts.payments.verdict(payment);
-  const steps = parts.payments.story(payment);
-  const deliveries = parts.ipns.of(payment.id);
-  const about = deliveries.find((delivery) => delivery.id === verdict.ipn);
-  const from = recordPath('payments', payment.id, listPath('payments', query));
-  const race = whoCameFirst(steps);
-  const tests = testsOf(payment, parts.dialect.merchant);
-  const sections = (
-    <>
-      <figure class="box" id="lanes">
-        <Lanes steps={steps} payment={payment} parts={parts} />
-        {race !== null && <figcaption class="soft">{race}</figcaption>}
-      </figure>
-      <VerdictCard
-        of={verdict}
-        ipn={about}
-        changes={about ? parts.ipns.changesOf(about.id) : null}
-        url={(about && (parts.ipns.forwardedTo(about) ?? about.url)) ?? payment.ipnUrl}
-        from={from}
-        test={tests.length ? '#test' : undefined}
-      />
-      <Warnings of={payment.warnings} />
-      {payment.status === 'pending' && <Settle parts={parts} payment={payment} from={from} />}
-      <Attempts deliveries={deliveries} parts={parts} />
-      <Timeline steps={steps} payment={payment} parts={parts} />
-      <div class="columns">
-        <FactsBox id="facts" label="Payment" rows={factsOf(parts, payment, merchant.name)} />
-        {tests.length > 0 && <CopyAsTest tests={tests} ipnUrl={payment.ipnUrl} />}
-      </div>
-    </>
-  );
-  const heading = {
-    title: payment.identifier,
-    sum: shownAmount(parts, payment.amount, payment.currency),
-    status: <Pills payment={payment} deliveries={deliveries} parts={parts} />,
-  };
-  return recordPage('payments', payment.id, heading, sections, query);
-};
-
-const TIMINGS = DELIVERY_ORDERS.map((order) => [order, `${IPN_TIMINGS[order]} (${order})`] as const);
-
-const LOOKS: Readonly<Record<PaymentOutcome, ButtonLook>> = {
-  approve: 'primary',
-  cancel: 'plain',
-  fail: 'danger',
-  expire: 'late',
-};
-
-/** Shows a pending payment as a state machine: its arrows are the buttons that settle it. */
-function Settle({ parts, payment, from }: { parts: AppParts; payment: Payment; from: string }) {
-  const { auto, expiresAt } = payment;
-  const order = parts.runtime.settings.delivery;
-  const checkoutUrl = parts.dialect.checkoutUrl(payment, parts.runtime.baseUrl());
-  return (
-    <Section id="settle" title="Finish this payment">
-      <p class="inline">
-        <a class="button plain" href={checkoutUrl} target="_blank" rel="noopener">
-          Open checkout
-        </a>
-        <span class="soft">Pay like a customer, in a new tab. Or skip the checkout:</span>
-      </p>
-      <Form to={`${recordPath('payments', payment.id)}/settle`} hidden={{ from }} forgets>
-        <Field name="delivery" label="IPN timing" value={order} options={TIMINGS} wide />
-        <div class="machine">
-          <Status of={payment.status} />
-          <ul>
-            {OUTCOMES.map((outcome) => (
-              <li>
-                <Submit send={['outcome', outcome]} look={LOOKS[outcome]}>
-                  {PAYMENT_OUTCOMES[outcome].label}
-                </Submit>
-                <Status of={PAYMENT_OUTCOMES[outcome].status} />
-              </li>
-            ))}
-          </ul>
-        </div>
-      </Form>
-      {auto && (
-        <p class="soft">
-          It settles automatically ({auto.outcome}) at <Time at={auto.at} zone />.
-        </p>
-      )}
-      {expiresAt !== null && (
-        <p class="soft">
-          It expires at <Time at={expiresAt} zone />.
-        </p>
-      )}
-    </Section>
-  );
-}
-
-const CUSTOMER: Readonly<Record<Payment['status'], readonly [words: string, tone: Tone]>> = {
-  pending: ['not paid yet', 'waiting'],
-  succeeded: ['paid', 'good'],
-  canceled: ['canceled', 'waiting'],
-  failed: ['payment failed', 'waiting'],
-  expired: ['did not pay in time', 'waiting'],
-};
-
-/** Answers two questions: did the customer pay, and does the shop know? */
-function Pills(props: { payment: Payment; deliveries: readonly Delivery[]; parts: AppParts }) {
-  const { payment, deliveries, parts } = props;
-  const [paid, tone] = CUSTOMER[payment.status];
-  const { tone: shopTone } = parts.payments.verdict(payment);
-  return (
-    <>
-      <span class={`pill ${tone}`} data-pill="customer">
-        Customer: {paid}
-      </span>
-      <span class={`pill ${deliveries.length ? shopTone : 'waiting'}`} data-pill="shop">
-        Your shop: {shopStatus(deliveries, parts)}
-      </span>
-    </>
-  );
-}
-
-function shopStatus(deliveries: readonly Delivery[], { ipns }: AppParts): string {
-  const forged = deliveries.map((delivery) => ipns.verdictOnForgery(delivery)?.tone);
-  if (forged.at(-1) === 'bad') return 'accepted a forged copy';
-  const genuine = deliveries.filter((_, index) => forged[index] === undefined);
-  const newest = genuine.at(-1);
-  if (!newest) return 'no IPN sent';
-  const attempts = genuine.reduce((sum, { attemptCount }) => sum + attemptCount, 0);
-  const { tone } = ipns.verdict(newest);
-  const status =
-    newest.state !== 'delivered'
-      ? 'not notified'
-      : tone === 'bad'
-        ? 'notified, but reported an error'
-        : 'notified';
-  if (attempts === 0) return 'not notified yet';
-  return attempts === 1 ? status : `${status}, ${attempts} attempts`;
-}
-
-function factsOf(parts: AppParts, payment: Payment, merchant: string) {
-  const mapped = mappedAddresses(payment, parts.runtime);
+function ofPayments(parts: AppParts, from: string): Column<Payment>[] {
   return [
-    ['Charge', shownAmount(parts, payment.charge, payment.currency)],
-    ['Status', <Status of={payment.status} />],
-    ['Mode', payment.mode],
-    ['Payment', <code>{payment.id}</code>],
-    ['Transaction', <code>{payment.trx}</code>],
-    ['Merchant', merchant],
-    ['Customer', `${payment.customerName}, ${payment.customerEmail}`],
-    ['Details', payment.details],
-    ['IPN to', <Address url={payment.ipnUrl} mapped={mapped?.ipnUrl} />],
-    ['On success', <Address url={payment.successUrl} mapped={mapped?.successUrl} />],
-    ['On cancel', <Address url={payment.cancelUrl} mapped={mapped?.cancelUrl} />],
-    ['Settled by', payment.settledBy && SETTLERS[payment.settledBy]],
-  ] as const;
+    identity(from),
+    [
+      'Status',
+      'state',
+      (payment) => [<Status of={payment.status} />, isOfAudit(payment) && <span class="soft"> audit</span>],
+    ],
+    ['Amount', 'amount', ({ amount, currency }) => inGroups(shownAmount(parts, amount, currency))],
+    [
+      'Customer',
+      'name',
+      ({ customerName, customerEmail }) => <span title={clip(customerEmail)}>{clip(customerName)}</span>,
+    ],
+    ['Your shop', 'name', (payment) => <Shop payment={payment} parts={parts} />, 'Your shop'],
+    ['Mode', 'mode', ({ mode }) => mode],
+    ['Created', 'time', ({ createdAt }) => <Ago at={createdAt} />],
+  ];
 }
 
-/** @param mapped the URL that `--map` replaces it with */
-function Address({ url, mapped }: { url: string; mapped: string | null | undefined }) {
+/** With what is needed to send their IPNs again. */
+function ofNotAccepted(parts: AppParts, from: string): Column<Payment>[] {
+  const genuine = (payment: Payment) => parts.payments.shopState(payment).genuine;
+  return [
+    [
+      'Select',
+      'select',
+      (payment) => (
+        <input
+          type="checkbox"
+          name={genuine(payment)?.id}
+          form="resend-selected"
+          aria-label={`Select the IPN of ${payment.identifier}, ${payment.id}`}
+        />
+      ),
+    ],
+    identity(from),
+    ['Your shop', 'cause', (payment) => <Shop payment={payment} parts={parts} />],
+    [
+      'To',
+      'address',
+      (payment) => {
+        const delivery = genuine(payment);
+        const forwardedTo = delivery && parts.ipns.forwardedTo(delivery);
+        return [
+          forwardedTo && <span class="soft">forwarded to </span>,
+          <Short text={forwardedTo ?? delivery?.url ?? payment.ipnUrl} />,
+        ];
+      },
+    ],
+    ['Mode', 'mode', ({ mode }) => mode],
+    ['Created', 'time', ({ createdAt }) => <Ago at={createdAt} />],
+    [
+      'Action',
+      'action',
+      (payment) => {
+        const delivery = genuine(payment);
+        return (
+          delivery && (
+            <Form
+              to={`${recordPath('ipns', delivery.id)}/resend`}
+              hidden={{ from }}
+              submit="Resend"
+              about={`IPN of ${payment.identifier}, ${payment.id}`}
+            />
+          )
+        );
+      },
+    ],
+  ];
+}
+
+/** The looks of the status dots. */
+const LOOKS: Readonly<Record<ShopState['tone'], string>> = {
+  good: 'delivered',
+  bad: 'failed',
+  warning: 'pending',
+  waiting: '',
+};
+
+function Shop({ payment, parts }: { payment: Payment; parts: AppParts }) {
+  const { state, words, tone } = parts.payments.shopState(payment);
+  if (state === 'none' && payment.status !== 'succeeded') return null;
+  return <Status of={`shop ${LOOKS[tone]}`}>{words}</Status>;
+}
+
+/** Maximum number of rejected initiates above the list. */
+const SHOWN_REJECTED = 5;
+
+/** The payments that were rejected at initiate. Only the request log knows them. */
+function Rejected({ parts }: { parts: AppParts }) {
+  const all = rejectedInitiates(parts);
+  const [newest] = all;
+  if (!newest) return null;
+  const rest = all.length - SHOWN_REJECTED;
   return (
-    <>
-      <code>{url}</code>
-      {mapped && (
-        <>
-          {' '}
-          <span class="soft">mapped to</span> <code>{mapped}</code>
-        </>
+    <details id="rejected" class="box" open={parts.payments.all.size === 0}>
+      <summary>
+        <Status of="failed">{`${grouped(all.length)} rejected at initiate`}</Status>{' '}
+        <span class="soft">
+          {clip(newest.identifier)} <Ago at={newest.request.at} />
+        </span>
+      </summary>
+      <ul class="reasons">
+        {all.slice(0, SHOWN_REJECTED).map(({ request, identifier, reason }) => (
+          <li data-key={request.id}>
+            <Link href={recordPath('requests', request.id)}>
+              {clip(identifier) || `Request ${request.id}`}
+            </Link>{' '}
+            {clip(reason)} <Ago at={request.at} />
+          </li>
+        ))}
+      </ul>
+      {rest > 0 && (
+        <Link href={listPath('requests', { route: 'initiate', result: 'rejected' })}>
+          And {grouped(rest)} more in Requests
+        </Link>
       )}
-    </>
+    </details>
   );
 }
 
@@ -303,20 +234,17 @@ export const PAYMENT_PAGES: NounPages = {
     [PAYMENT]: paymentPage,
   },
   forms: {
-    [`${PAYMENT}/settle`]: async ({ payments }, { outcome, delivery }, id) => {
-      const input = parseInput(SettleInput, { outcome, ...(delivery && { delivery }) });
-      await payments.settle(id, { ...input, by: 'control' });
-    },
-    [`${PAYMENT}/run`]: async ({ payments, ipns, clock }, { ipn = '', attempt = '' }, id) => {
-      const payment = payments.require(id);
-      const { paymentId, nextAttemptAt, attemptCount } = ipns.require(ipn);
-      if (paymentId !== payment.id)
-        throw new GatewayError('not_found', `${ipn} is not an IPN of this payment`);
-      // A second click, for example in another tab, must not run one more attempt.
-      if (nextAttemptAt !== null && attemptCount < Number(attempt)) {
-        await clock.move({ advance: atLeast(Date.parse(nextAttemptAt) - clock.now()) });
-      }
-      return `${recordPath('payments', payment.id)}#${attemptId(ipn, Number(attempt))}`;
+    ...PAYMENT_FORMS,
+    [RESEND_SELECTED]: async ({ ipns: { resend, shopState } }, { from, ...selected }) => {
+      const ids = Object.keys(selected);
+      if (!ids.length) throw new GatewayError('invalid_fields', 'no IPN is selected: select at least one');
+      const results = await Promise.allSettled(ids.map((id) => resend(id)));
+      const accepted = results.filter(
+        (one) => one.status === 'fulfilled' && shopState(one.value).state === 'accepted',
+      );
+      const back = new URL(ownPage(from, listPath('payments', { status: NOT_ACCEPTED })), 'http://localhost');
+      back.searchParams.set('resent', `${accepted.length} of ${ids.length}`);
+      return back.pathname + back.search;
     },
   },
 };

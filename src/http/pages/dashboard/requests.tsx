@@ -1,5 +1,8 @@
+import { describeEffects } from '../../../contract/active-fault.ts';
 import { GatewayError, hint } from '../../../contract/error.ts';
 import type { RecordedRequest } from '../../../contract/event.ts';
+import type { Step } from '../../../usecases/story.ts';
+import type { MerchantDialect } from '../../../wire/dialect.ts';
 import type { CallService } from '../../call-service.ts';
 import { maskedRequest } from '../../control/views.ts';
 import type { AppParts } from '../../environment.ts';
@@ -11,31 +14,100 @@ import { BothSides, recordedSides, SampleInitiate } from './exchange.tsx';
 import { Form } from './forms.tsx';
 import { type List, listPage } from './list.tsx';
 import { type NounPages, type PageRenderer, recordPage } from './page.tsx';
-import { PLACES, recordPath, recordRoute } from './paths.ts';
+import { PLACES, recordPath, recordRoute, withFilterOf } from './paths.ts';
+import { clip, instant, jsonOf } from './text.ts';
 
-const ROUTES = ['initiate', 'checkout', 'cards', 'other'] as const;
+const ROUTES = ['initiate', 'checkout', 'cards', 'IPN', 'other'] as const;
 const METHODS = ['GET', 'POST', 'PUT'] as const;
 const RESULTS = ['accepted', 'rejected'] as const;
 
-/** A request with the fields that filter the list. */
-interface ListedRequest extends RecordedRequest {
+/** A request with the fields of the list and its filter. */
+interface ListedRequest
+  extends Pick<RecordedRequest, 'at' | 'method' | 'target' | 'paymentId' | 'notes' | 'responseBody'> {
+  /** The path of its page. */
+  page: string;
+  /** Null without a response. */
+  status: number | null;
+  /** In milliseconds; null before the response. */
+  took: number | null;
+  /** `IPN`: one that was sent by hand, without a payment. */
   route: (typeof ROUTES)[number];
   result: (typeof RESULTS)[number];
   /** The identifier of its payment, or else in its body; '' if there is none. */
   identifier: string;
 }
 
-function listedRequests({ events, dialect, payments }: AppParts): ListedRequest[] {
-  return events.requests().map((request) => {
-    const { target, paymentId, requestBody } = request;
+/** The request log, and the IPNs that belong to no payment, newest first. */
+function listedRequests(parts: AppParts): ListedRequest[] {
+  const { events, dialect, payments } = parts;
+  const received = events.requests().map((request): ListedRequest => {
+    const { id, target, paymentId, requestBody, durationMs: took } = request;
     const route = serviceRoute(target.split('?', 1)[0] ?? '', dialect);
     return {
       ...request,
+      page: recordPath('requests', id),
+      took,
       route: ROUTES.find((name) => name === route) ?? 'other',
       result: isRejected(request) ? 'rejected' : 'accepted',
       identifier: payments.all.get(paymentId ?? '')?.identifier ?? identifierIn(requestBody ?? ''),
     };
   });
+  return [...received, ...sentByHand(parts)].sort((one, other) => Date.parse(other.at) - Date.parse(one.at));
+}
+
+function sentByHand({ ipns }: AppParts): ListedRequest[] {
+  const sent = [...ipns.all.values()].filter(({ paymentId }) => paymentId === null);
+  return sent.toReversed().map((delivery) => {
+    const last = ipns.attemptsOf(delivery.id).at(-1);
+    return {
+      at: delivery.createdAt,
+      method: 'POST',
+      target: ipns.forwardedTo(delivery) ?? delivery.url,
+      paymentId: null,
+      notes: [],
+      responseBody: null,
+      page: recordPath('ipns', delivery.id),
+      status: last?.responseStatus ?? null,
+      took: last?.durationMs ?? null,
+      route: 'IPN',
+      result: ipns.shopState(delivery).state === 'accepted' ? 'accepted' : 'rejected',
+      identifier: delivery.identifier,
+    };
+  });
+}
+
+/** An initiate request that created no payment. */
+export interface RejectedInitiate {
+  request: RecordedRequest;
+  identifier: string;
+  reason: string;
+}
+
+/** The initiate requests in the log that created no payment, newest first. */
+export function rejectedInitiates({ events, dialect }: AppParts): RejectedInitiate[] {
+  return events
+    .requests()
+    .filter(
+      (request) =>
+        request.method === 'POST' &&
+        serviceRoute(request.target.split('?', 1)[0] ?? '', dialect) === 'initiate' &&
+        request.paymentId === null &&
+        isRejected(request),
+    )
+    .map((request) => ({
+      request,
+      identifier: identifierIn(request.requestBody ?? ''),
+      reason: reasonOf(request, dialect.merchant),
+    }));
+}
+
+function reasonOf(
+  { status, responseBody, fault, notes }: RecordedRequest,
+  merchant: MerchantDialect,
+): string {
+  if (fault) return `your fault rule applied: ${describeEffects(fault)}`;
+  const { problems, message } = merchant.readAnswer(jsonOf(responseBody ?? ''));
+  return problems?.join('. ') || message || notes.join('. ') || `answered ${status}`;
 }
 
 function identifierIn(body: string): string {
@@ -53,21 +125,22 @@ export const REQUESTS: List<ListedRequest> = {
       { name: 'result', values: RESULTS, label: 'Result' },
     ],
     texts: ['method', 'target', 'status', 'identifier'],
-    hint: 'path, order, status',
+    isOfAudit: ({ paymentId }, { payments }) => payments.all.get(paymentId ?? '')?.settledBy === 'audit',
   },
   records: (parts) => {
     const requests = listedRequests(parts);
     return {
       size: requests.length,
-      backwards: (visit) => void requests.every((request) => visit(request, request.id)),
+      backwards: (visit) => void requests.every((request, index) => visit(request, requests.length - index)),
     };
   },
+  keyOf: ({ page }) => ({ 'data-key': page }),
   columns: ({ payments }, from) => [
     [
       'Request',
       'head',
       (request) => [
-        <Short to={recordPath('requests', request.id, from)} text={titleOf(request)} />,
+        <Short to={withFilterOf(request.page, from)} text={titleOf(request)} />,
         <WarningCount of={request.notes} />,
       ],
     ],
@@ -75,33 +148,38 @@ export const REQUESTS: List<ListedRequest> = {
     [
       'Payment',
       'name',
-      ({ paymentId }) => {
+      ({ paymentId, identifier }) => {
         const payment = payments.all.get(paymentId ?? '');
-        return payment && <Short to={recordPath('payments', payment.id)} text={payment.identifier} />;
+        if (!payment) return identifier && <span class="soft">{clip(identifier)}</span>;
+        return <Short to={recordPath('payments', payment.id)} text={payment.identifier} />;
       },
     ],
-    ['Took', 'few', ({ durationMs }) => `${durationMs} ms`],
+    ['Took', 'few', ({ took }) => took !== null && `${took} ms`],
     ['At', 'time', ({ at }) => <Ago at={at} />],
   ],
   first: (parts) => (
     <>
+      {parts.payments.all.size > 0 && (
+        <p>The request log is empty when the emulator starts, and older requests are not kept.</p>
+      )}
       <p>To send one:</p>
       <SampleInitiate parts={parts} />
     </>
   ),
 };
 
-function titleOf({ method, target }: RecordedRequest): string {
+function titleOf({ method, target }: Pick<RecordedRequest, 'method' | 'target'>): string {
   return `${method} ${target.split('?', 1)[0]}`;
 }
 
 /** Initiate rejects many requests with status 200. */
-const isRejected = ({ status, responseBody }: RecordedRequest): boolean =>
+const isRejected = ({ status, responseBody }: Pick<RecordedRequest, 'status' | 'responseBody'>): boolean =>
   status >= 400 || responseBody?.startsWith('{"error"') === true;
 
-function ResponseStatus({ of }: { of: RecordedRequest }) {
-  const failed = isRejected(of);
-  return <Status of={failed ? 'failed' : 'succeeded'}>{`${of.status}${failed ? ' rejected' : ''}`}</Status>;
+function ResponseStatus({ of }: { of: Pick<ListedRequest, 'status' | 'result'> }) {
+  const failed = of.result === 'rejected';
+  const words = `${of.status ?? 'no response'}${failed && of.status !== null ? ' rejected' : ''}`;
+  return <Status of={failed ? 'failed' : 'succeeded'}>{words}</Status>;
 }
 
 const requestPage: PageRenderer = ({ parts, id, query }) => {
@@ -117,7 +195,14 @@ const requestPage: PageRenderer = ({ parts, id, query }) => {
   return recordPage(
     'requests',
     request.id,
-    { title: titleOf(request), status: <ResponseStatus of={request} /> },
+    {
+      title: titleOf(request),
+      status: (
+        <ResponseStatus
+          of={{ status: request.status, result: isRejected(request) ? 'rejected' : 'accepted' }}
+        />
+      ),
+    },
     <>
       <FactsBox label="Summary" rows={facts}>
         <Warnings of={notes} />
@@ -144,12 +229,12 @@ const requestPage: PageRenderer = ({ parts, id, query }) => {
 export function Replay({ of, parts }: { of: RecordedRequest; parts: AppParts }) {
   const { id } = of;
   const problem = replayProblem(of, parts);
-  if (problem !== undefined) return <p class="soft">This request cannot be sent again: {problem}.</p>;
+  if (problem !== undefined) return <p class="soft">This request cannot be resent: {problem}.</p>;
   return (
     <Form
       to={`${recordPath('requests', id)}/replay`}
       label={`Request ${id}`}
-      submit="Send again"
+      submit="Resend request"
       note="Sends the same method, path, headers and body, with the real secrets."
     />
   );
@@ -159,22 +244,30 @@ export function Replay({ of, parts }: { of: RecordedRequest; parts: AppParts }) 
 const NOT_REPLAYED =
   /^(host|connection|content-length|transfer-encoding|keep-alive|expect|upgrade|te|trailer|cookie|origin|referer|accept-encoding|sec-.*|proxy-.*)$/;
 
+/** Says why the request of a step is not in the log. */
+export function missingFromLog({ requestId }: Step): string {
+  return requestId === null
+    ? 'Its request was logged before the emulator was restarted, or its state imported: the request log then starts empty.'
+    : 'The request log no longer has its request: it keeps the last 1,000.';
+}
+
 /** @throws GatewayError `not_found` for a request that is not, or no longer, in the log */
-function requireRecorded({ events }: AppParts, id: string): RecordedRequest {
+function requireRecorded({ events, runtime }: AppParts, id: string): RecordedRequest {
   const request = events.requests().find((one) => String(one.id) === id);
   if (request) return request;
-  const fix = hint`The request log keeps the last thousand requests.`;
+  const since = instant(runtime.startedAt);
+  const fix = hint`The request log keeps the last 1,000 requests since the emulator started, at ${since} UTC.`;
   throw new GatewayError('not_found', `request ${id} is not in the request log`, { hint: fix });
 }
 
-/** Explains why a request cannot be sent again; undefined if it can. */
+/** Explains why a request cannot be resent; undefined if it can. */
 function replayProblem(request: RecordedRequest, { dialect }: AppParts): string | undefined {
   const { method, target, requestHeaders, requestBody } = request;
   const { pathname } = new URL(target.startsWith('/') ? `http://localhost${target}` : 'http://localhost');
   if (serviceRoute(pathname, dialect) === null) {
-    return "only requests to the service's own routes can be sent again";
+    return "only requests to the service's own routes can be resent";
   }
-  if (method === 'TRACE') return `a ${method} request cannot be sent again`;
+  if (method === 'TRACE') return `a ${method} request cannot be resent`;
   const length = requestHeaders['content-length'];
   const isWhole =
     length === undefined
@@ -188,7 +281,7 @@ function replayProblem(request: RecordedRequest, { dialect }: AppParts): string 
  * Sends a logged request to the service again, with its original secrets.
  *
  * @returns the number of the new request in the log
- * @throws GatewayError `not_found`; `wrong_state` if the request cannot be sent again
+ * @throws GatewayError `not_found`; `wrong_state` if the request cannot be resent
  */
 async function replay(parts: AppParts, id: string, callService: CallService): Promise<number> {
   const request = requireRecorded(parts, id);

@@ -10,34 +10,30 @@ import { Link } from '../layout.tsx';
 import { BASE_STYLES } from '../styles.ts';
 import { AUDIT_PAGES, AUDIT_REPORT } from './audit.tsx';
 import { CARD_PAGES } from './cards.tsx';
-import { CLOCK_PAGES } from './clock.tsx';
+import { CUSTOMER_PAGES } from './customers.tsx';
 import { DOC_PAGES } from './docs.tsx';
 import { FAULT_PAGES } from './faults.tsx';
 import { renderPage } from './frame.tsx';
-import { INBOX_PAGES } from './inbox.tsx';
 import { IPN_PAGES } from './ipns.tsx';
-import { KEY_PAGES } from './keys.tsx';
 import { NEW_PAYMENT_PAGES } from './new-payment.tsx';
 import type { NounPages, PageRenderer, Refusal } from './page.tsx';
 import { type FormValues, ownPage, PLACES, UI, withId } from './paths.ts';
 import { PAYMENT_PAGES } from './payments.tsx';
 import { REQUEST_PAGES } from './requests.tsx';
 import { SEARCH_PAGES } from './search.tsx';
-import { SETTING_PAGES } from './settings.tsx';
+import { SETUP_PAGES } from './setup.tsx';
 import { SIGNATURE_PAGES } from './signature.tsx';
-import { WALLET_PAGES } from './wallets.tsx';
 
 /** Whether the request comes from the script, which fetches pages again and sends forms. */
 const isScript = (c: AppContext) => c.req.header('x-gateway-sim-live') !== undefined;
 
 const NOUNS: readonly NounPages[] = [
   ...[PAYMENT_PAGES, NEW_PAYMENT_PAGES, IPN_PAGES, REQUEST_PAGES, CARD_PAGES, SEARCH_PAGES],
-  ...[FAULT_PAGES, CLOCK_PAGES, WALLET_PAGES, INBOX_PAGES, AUDIT_PAGES],
-  ...[SIGNATURE_PAGES, KEY_PAGES, SETTING_PAGES, DOC_PAGES],
+  ...[FAULT_PAGES, CUSTOMER_PAGES, AUDIT_PAGES, SIGNATURE_PAGES, SETUP_PAGES, DOC_PAGES],
 ];
 
 /** Pages that show the secret key for copying, alone or in a sample command. */
-const SHOW_KEYS: ReadonlySet<string> = new Set([PLACES.keys.path, PLACES.cards.path]);
+const SHOW_KEYS: ReadonlySet<string> = new Set([PLACES.setup.path, PLACES.cards.path]);
 
 const missing: PageRenderer = () => {
   const { path } = PLACES.payments;
@@ -74,8 +70,16 @@ export function dashboard(app: App, parts: AppParts): App {
 
   const callService = serviceCaller(app);
   for (const noun of NOUNS) {
-    for (const [path, page] of Object.entries(noun.pages)) {
-      pages.get(path, (c) => show(c, page, c.req.query()).catch((thrown) => refuse(c, missing, thrown)));
+    for (const path of new Set([...Object.keys(noun.pages), ...Object.keys(noun.moved ?? {})])) {
+      pages.get(path, async (c) => {
+        try {
+          const to = noun.moved?.[path]?.(parts, c.req.param('id') ?? '');
+          if (to !== undefined) return c.redirect(basePath(parts.runtime) + to, 303);
+          return await show(c, noun.pages[path] ?? missing, c.req.query());
+        } catch (thrown) {
+          return refuse(c, missing, thrown);
+        }
+      });
     }
     for (const [path, act] of Object.entries(noun.forms ?? {})) {
       let above = path;

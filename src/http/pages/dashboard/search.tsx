@@ -3,7 +3,6 @@ import type { AppParts } from '../../environment.ts';
 import { Link } from '../layout.tsx';
 import { Section } from './blocks.tsx';
 import { CARDS } from './cards.tsx';
-import { IPNS } from './ipns.tsx';
 import { type List, Rows, textMatcher } from './list.tsx';
 import type { NounPages, PageRenderer } from './page.tsx';
 import { listPath, PLACES, SEARCH } from './paths.ts';
@@ -16,12 +15,7 @@ const SHOWN = 10;
 const searchPage: PageRenderer = ({ parts, query: { q = '' } }) => {
   const text = q.trim();
   const groups = text
-    ? [
-        found(PAYMENTS, text, parts),
-        found(IPNS, text, parts),
-        found(REQUESTS, text, parts),
-        found(CARDS, text, parts),
-      ]
+    ? [found(PAYMENTS, text, parts), found(REQUESTS, text, parts), found(CARDS, text, parts)]
     : [];
   const content = (
     <>
@@ -41,10 +35,10 @@ const searchPage: PageRenderer = ({ parts, query: { q = '' } }) => {
 
 function found<Item extends object>(list: List<Item>, text: string, parts: AppParts): Child {
   const { place } = list;
-  const matches = textMatcher(list.filter?.texts ?? [], text);
+  const matches = textMatcher(list.filter.texts, text);
   const rows: Item[] = [];
   list.records(parts).backwards((item) => {
-    if (matches?.(item)) rows.push(item);
+    if (matches?.(item) && !list.filter.isOfAudit?.(item, parts)) rows.push(item);
     return rows.length <= SHOWN;
   });
   if (rows.length === 0) return null;

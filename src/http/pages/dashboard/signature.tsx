@@ -6,11 +6,12 @@ import { printedProblem } from '../../../contract/printed-fields.ts';
 import type { Delivery } from '../../../domain/state.ts';
 import type { Verification } from '../../../wire/dialect.ts';
 import type { AppParts } from '../../environment.ts';
+import { Link } from '../layout.tsx';
 import { Difference, Facts, Languages, Section, Warnings } from './blocks.tsx';
 import { Field, Form } from './forms.tsx';
 import { MerchantField } from './new-payment.tsx';
-import { type NounPages, type PageRenderer, pageAt } from './page.tsx';
-import { type FormValues, PLACES } from './paths.ts';
+import type { NounPages, PageRenderer } from './page.tsx';
+import { type FormValues, SIGNATURE } from './paths.ts';
 
 /** Checks a pasted IPN, and shows the result on the same page. */
 const signatureCheckerPage: PageRenderer = ({ parts, query }) => {
@@ -18,7 +19,7 @@ const signatureCheckerPage: PageRenderer = ({ parts, query }) => {
     <>
       <h1>Signature checker</h1>
       <section class="box" id="check" aria-label="IPN to check">
-        <Form to={PLACES.signature.path} submit="Check signature" look="primary">
+        <Form to={SIGNATURE} submit="Check signature" look="primary">
           <Field
             name="body"
             label="IPN"
@@ -46,7 +47,7 @@ const signatureCheckerPage: PageRenderer = ({ parts, query }) => {
       {query['body'] !== undefined && <Checked parts={parts} given={query} />}
     </>
   );
-  return { ...pageAt('signature', content), isStill: true };
+  return { place: null, path: SIGNATURE, title: 'Signature checker', content, isStill: true };
 };
 
 /** @throws GatewayError `invalid_fields` if nothing was pasted, `not_found` for an unknown IPN or merchant */
@@ -60,7 +61,11 @@ function Checked({ parts, given }: { parts: AppParts; given: FormValues }) {
         <h2>{sentence(verdict, Boolean(given['signature']))}</h2>
         <Warnings of={problem === undefined ? verdict.reasons : [problem, ...verdict.reasons]} />
         {verdict.fix !== null && <p>{verdict.fix}</p>}
-        <Working of={verdict} merchant={merchant} />
+        <Working
+          of={verdict}
+          merchant={merchant}
+          {...(given['signature'] && { sent: verifyFor(parts, merchant, body).signature })}
+        />
       </section>
       <Section id="lines" title="Code that computes it">
         <Languages of={parts.dialect.signatureCode(body)} />
@@ -117,7 +122,7 @@ export function Signature(props: {
   const verdict = verifyFor(parts, merchant, sent);
   const isOldPair = delivery.signedWith !== '' && delivery.signedWith !== publicKey;
   return (
-    <Section id="signature" title="Signature">
+    <>
       <p class={`verdict ${verdict.authentic ? 'right' : 'wrong'}`}>
         {verdict.authentic
           ? `Correct: upper-case hex HMAC-SHA256 of the text below, with the secret key of ${name}.`
@@ -131,16 +136,23 @@ export function Signature(props: {
       )}
       <Warnings of={fault === null ? verdict.reasons : [fault]} />
       <Working of={verdict} merchant={merchant} text={delivery.signedText} />
-      <Form to={PLACES.signature.path} hidden={{ body: delivery.id }} submit="Explain">
-        <Field name="signature" label="Signature that your code computed" wide required />
-      </Form>
-    </Section>
+      <p>
+        <Link href={`${SIGNATURE}?body=${encodeURIComponent(delivery.id)}`}>
+          Check a signature that your code computed
+        </Link>
+      </p>
+    </>
   );
 }
 
-/** Shows the signed text, the key, and both signatures. @param text the signed text, if the body lacks its fields */
-export function Working(props: { of: Verification; merchant: Merchant; text?: string }) {
-  const { of, merchant, text = '–' } = props;
+/**
+ * Shows the signed text, the key, and the signatures.
+ *
+ * @param props `text`: the signed text, if the body lacks its fields; `sent`: the signature in the body, if another one
+ *   is checked
+ */
+function Working(props: { of: Verification; merchant: Merchant; text?: string; sent?: string | null }) {
+  const { of, merchant, text = '–', sent } = props;
   const { signature, expected, signedText, foundText, amount, identifier } = of;
   const isExpected = signature !== null && signature === expected;
   const isOther = foundText !== null && signedText !== null && foundText !== signedText;
@@ -162,16 +174,22 @@ export function Working(props: { of: Verification; merchant: Merchant; text?: st
         ['Key', `the secret key of ${merchant.name}, whose public key is ${merchant.publicKey}`],
         ['Signature matches', isExpected ? <code>{signature}</code> : null],
         ['Expected', isExpected ? null : <code>{expected ?? '–'}</code>],
-        ['Sent', isExpected ? null : <code>{signature ?? 'missing'}</code>],
+        [
+          'Sent',
+          sent === undefined && isExpected ? null : (
+            <code>{(sent === undefined ? signature : sent) ?? 'missing'}</code>
+          ),
+        ],
+        ['Your code computed', sent === undefined || isExpected ? null : <code>{signature}</code>],
       ]}
     />
   );
 }
 
 export const SIGNATURE_PAGES: NounPages = {
-  pages: { [PLACES.signature.path]: signatureCheckerPage },
+  pages: { [SIGNATURE]: signatureCheckerPage },
   forms: {
     // Pasted text may be too long for a URL.
-    [PLACES.signature.path]: async (_, fields) => fields,
+    [SIGNATURE]: async (_, fields) => fields,
   },
 };

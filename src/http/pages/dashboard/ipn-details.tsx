@@ -1,0 +1,61 @@
+import { remarksOn } from '../../../contract/describe-delivery.ts';
+import { TAMPERINGS } from '../../../contract/tampering.ts';
+import type { Delivery } from '../../../domain/state.ts';
+import { faultOf } from '../../../usecases/verdict.ts';
+import type { AppParts } from '../../environment.ts';
+import { Facts, Section, Time } from './blocks.tsx';
+import { Field, Form } from './forms.tsx';
+import { recordPath } from './paths.ts';
+import { Signature } from './signature.tsx';
+
+/** The facts about an IPN and its signature, collapsed. */
+export function IpnDetails({ delivery, parts }: { delivery: Delivery; parts: AppParts }) {
+  const { id, url, status, createdAt, nextAttemptAt, body } = delivery;
+  const forwardedTo = parts.ipns.forwardedTo(delivery);
+  const last = parts.ipns.attemptsOf(id).at(-1);
+  const facts = [
+    [forwardedTo === null ? 'To' : 'ipn_url', <code>{url}</code>],
+    ['Forwarded to', forwardedTo && <code>{forwardedTo}</code>],
+    ['Status field', <code>{status}</code>],
+    ['IPN', <code>{id}</code>],
+    ['Created (UTC)', <Time at={createdAt} />],
+    ['Next attempt (UTC)', nextAttemptAt && <Time at={nextAttemptAt} />],
+  ] as const;
+  return (
+    <Section id="ipn" title="IPN and signature">
+      {remarksOn(delivery).map((remark) => (
+        <p class="warning">{remark}</p>
+      ))}
+      <Facts rows={facts} />
+      <Signature
+        parts={parts}
+        delivery={delivery}
+        sent={last?.requestBody ?? body}
+        fault={last && last.requestBody !== body ? faultOf(last) : null}
+      />
+    </Section>
+  );
+}
+
+/** Sends an IPN to another address, or a forged copy. */
+export function SendOther({ delivery, from }: { delivery: Delivery; from: string }) {
+  const path = recordPath('ipns', delivery.id);
+  return (
+    <Section id="send" title="Send a copy">
+      <Form to={`${path}/resend`} label="Another address" hidden={{ from }} submit="Resend to this address">
+        <Field
+          name="to"
+          label="Another address"
+          type="url"
+          wide
+          value={delivery.url}
+          required
+          placeholder="http://localhost:3000/ipn"
+        />
+      </Form>
+      <Form to={`${path}/tamper`} label="Forge" hidden={{ from }} submit="Send a forged copy">
+        <Field name="tamper" label="Forgery (your shop should reject it)" options={TAMPERINGS} wide />
+      </Form>
+    </Section>
+  );
+}

@@ -1,0 +1,199 @@
+import { GatewayError } from '../../../contract/error.ts';
+import { parseInput } from '../../../contract/input.ts';
+import { SettleInput } from '../../../contract/payment.ts';
+import type { Tone } from '../../../contract/verdict.ts';
+import {
+  DELIVERY_ORDERS,
+  IPN_TIMINGS,
+  OUTCOMES,
+  PAYMENT_OUTCOMES,
+  type PaymentOutcome,
+  SETTLERS,
+} from '../../../contract/vocabulary.ts';
+import type { Payment } from '../../../domain/state.ts';
+import { attemptId } from '../../../usecases/story.ts';
+import { mappedAddresses } from '../../control/views.ts';
+import type { AppParts } from '../../environment.ts';
+import { shownAmount } from '../layout.tsx';
+import { Attempts } from './attempts.tsx';
+import { FactsBox, ShopPill, Status, Time, Warnings } from './blocks.tsx';
+import { atLeast } from './clock.tsx';
+import { CopyAsTest, testsOf } from './copy-as-test.tsx';
+import { type ButtonLook, Field, Form, Submit } from './forms.tsx';
+import { IpnDetails, SendOther } from './ipn-details.tsx';
+import { Lanes, whoCameFirst } from './lanes.tsx';
+import { type NounPages, type PageRenderer, recordPage } from './page.tsx';
+import { listPath, recordPath, recordRoute } from './paths.ts';
+import { Timeline } from './timeline.tsx';
+import { VerdictCard } from './verdict-card.tsx';
+
+/** Shows one payment: its verdict, actions, IPNs and timeline. */
+export const paymentPage: PageRenderer = ({ parts, id, query }) => {
+  const payment = parts.payments.require(id);
+  const merchant = parts.merchants.of(payment) ?? parts.merchants.default;
+  const verdict = parts.payments.verdict(payment);
+  const steps = parts.payments.story(payment);
+  const deliveries = parts.ipns.of(payment.id);
+  const about = deliveries.find((delivery) => delivery.id === verdict.ipn);
+  const from = recordPath('payments', payment.id, listPath('payments', query));
+  const race = whoCameFirst(steps);
+  const tests = testsOf(payment, parts.dialect.merchant);
+  const sections = (
+    <>
+      <figure class="box" id="lanes">
+        <Lanes steps={steps} payment={payment} parts={parts} />
+        {race !== null && <figcaption class="soft">{race}</figcaption>}
+      </figure>
+      <VerdictCard
+        of={verdict}
+        ipn={about}
+        url={payment.ipnUrl}
+        from={from}
+        parts={parts}
+        test={tests.length ? '#test' : undefined}
+      >
+        {payment.status === 'pending' && <Settle parts={parts} payment={payment} from={from} />}
+      </VerdictCard>
+      <Warnings of={payment.warnings} />
+      <Attempts deliveries={deliveries} judged={verdict.ipn} parts={parts} />
+      {about && (
+        <div class="columns">
+          <SendOther delivery={about} from={from} />
+          <IpnDetails delivery={about} parts={parts} />
+        </div>
+      )}
+      <Timeline steps={steps} payment={payment} parts={parts} />
+      <div class="columns">
+        <FactsBox id="facts" label="Payment" rows={factsOf(parts, payment, merchant.name)} />
+        {tests.length > 0 && <CopyAsTest tests={tests} ipnUrl={payment.ipnUrl} />}
+      </div>
+    </>
+  );
+  const heading = {
+    title: payment.identifier,
+    sum: shownAmount(parts, payment.amount, payment.currency),
+    mode: payment.mode,
+    status: <Pills payment={payment} parts={parts} />,
+  };
+  return recordPage('payments', payment.id, heading, sections, query);
+};
+
+const TIMINGS = DELIVERY_ORDERS.map((order) => [order, `${IPN_TIMINGS[order]} (${order})`] as const);
+
+const LOOKS: Readonly<Record<PaymentOutcome, ButtonLook>> = {
+  approve: 'primary',
+  cancel: 'plain',
+  fail: 'danger',
+  expire: 'late',
+};
+
+/** The buttons of a pending payment, each with the status that it leads to. */
+function Settle({ parts, payment, from }: { parts: AppParts; payment: Payment; from: string }) {
+  const { auto, expiresAt } = payment;
+  const order = parts.runtime.settings.delivery;
+  const checkoutUrl = parts.dialect.checkoutUrl(payment, parts.runtime.baseUrl());
+  return (
+    <div id="settle">
+      <Form
+        to={`${recordPath('payments', payment.id)}/settle`}
+        hidden={{ from }}
+        label="Finish this payment"
+        forgets
+      >
+        <ul class="outcomes">
+          {OUTCOMES.map((outcome) => (
+            <li>
+              <Submit send={['outcome', outcome]} look={LOOKS[outcome]}>
+                {PAYMENT_OUTCOMES[outcome].label}
+              </Submit>
+              <Status of={PAYMENT_OUTCOMES[outcome].status} />
+            </li>
+          ))}
+        </ul>
+        <Field name="delivery" label="IPN timing" value={order} options={TIMINGS} wide />
+      </Form>
+      <p class="inline">
+        <a class="button plain" href={checkoutUrl} target="_blank" rel="noopener">
+          Open checkout
+        </a>
+        <span class="soft">
+          Pay like a customer, in a new tab.
+          {auto && [` It settles automatically (${auto.outcome}) at `, <Time at={auto.at} zone />, '.']}
+          {expiresAt !== null && [' It expires at ', <Time at={expiresAt} zone />, '.']}
+        </span>
+      </p>
+    </div>
+  );
+}
+
+const CUSTOMER: Readonly<Record<Payment['status'], readonly [words: string, tone: Tone]>> = {
+  pending: ['not paid yet', 'waiting'],
+  succeeded: ['paid', 'good'],
+  canceled: ['canceled', 'waiting'],
+  failed: ['payment failed', 'waiting'],
+  expired: ['did not pay in time', 'waiting'],
+};
+
+/** Answers two questions: did the customer pay, and does the shop know? */
+function Pills({ payment, parts }: { payment: Payment; parts: AppParts }) {
+  const [paid, paidTone] = CUSTOMER[payment.status];
+  return (
+    <>
+      <span class={`pill ${paidTone}`} data-pill="customer">
+        Customer: {paid}
+      </span>
+      <ShopPill of={parts.payments.shopState(payment)} />
+    </>
+  );
+}
+
+function factsOf(parts: AppParts, payment: Payment, merchant: string) {
+  const mapped = mappedAddresses(payment, parts.runtime);
+  return [
+    ['Charge', shownAmount(parts, payment.charge, payment.currency)],
+    ['Status', <Status of={payment.status} />],
+    ['Payment', <code>{payment.id}</code>],
+    ['Transaction', <code>{payment.trx}</code>],
+    ['Merchant', merchant],
+    ['Customer', `${payment.customerName}, ${payment.customerEmail}`],
+    ['Details', payment.details],
+    ['IPN to', <Address url={payment.ipnUrl} mapped={mapped?.ipnUrl} />],
+    ['On success', <Address url={payment.successUrl} mapped={mapped?.successUrl} />],
+    ['On cancel', <Address url={payment.cancelUrl} mapped={mapped?.cancelUrl} />],
+    ['Settled by', payment.settledBy && SETTLERS[payment.settledBy]],
+  ] as const;
+}
+
+/** @param mapped the URL that `--map` replaces it with */
+function Address({ url, mapped }: { url: string; mapped: string | null | undefined }) {
+  return (
+    <>
+      <code>{url}</code>
+      {mapped && (
+        <>
+          {' '}
+          <span class="soft">mapped to</span> <code>{mapped}</code>
+        </>
+      )}
+    </>
+  );
+}
+
+const PAYMENT = recordRoute('payments');
+
+export const PAYMENT_FORMS: NounPages['forms'] = {
+  [`${PAYMENT}/settle`]: async ({ payments }, { outcome, delivery }, id) => {
+    const input = parseInput(SettleInput, { outcome, ...(delivery && { delivery }) });
+    await payments.settle(id, { ...input, by: 'control' });
+  },
+  [`${PAYMENT}/run`]: async ({ payments, ipns, clock }, { ipn = '', attempt = '' }, id) => {
+    const payment = payments.require(id);
+    const { paymentId, nextAttemptAt, attemptCount } = ipns.require(ipn);
+    if (paymentId !== payment.id) throw new GatewayError('not_found', `${ipn} is not an IPN of this payment`);
+    // A second click, for example in another tab, must not run one more attempt.
+    if (nextAttemptAt !== null && attemptCount < Number(attempt)) {
+      await clock.move({ advance: atLeast(Date.parse(nextAttemptAt) - clock.now()) });
+    }
+    return `${recordPath('payments', payment.id)}#${attemptId(ipn, Number(attempt))}`;
+  },
+};

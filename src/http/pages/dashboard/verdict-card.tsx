@@ -1,0 +1,133 @@
+import type { Child } from 'hono/jsx';
+import { describeChanges } from '../../../contract/describe-changes.ts';
+import type { Diagnosis } from '../../../contract/diagnosis.ts';
+import type { Delivery } from '../../../domain/state.ts';
+import type { FullVerdict } from '../../../usecases/verdict.ts';
+import type { AppParts } from '../../environment.ts';
+import { Link } from '../layout.tsx';
+import { Difference, Facts, Languages, Time } from './blocks.tsx';
+import { Field, Form } from './forms.tsx';
+import { docsPath, PLACES, recordPath, SIGNATURE } from './paths.ts';
+import { clip } from './text.ts';
+
+/**
+ * Says what happened to an IPN, where, why, and how to fix it, on top of the page.
+ *
+ * @param props `ipn`: the delivery, if there is one; `url`: of the receiver, if there is no delivery; `from`: the page to
+ *   return to; `test`: the link to the payment as a test; `children`: the buttons of a pending payment
+ */
+export function VerdictCard(props: {
+  of: FullVerdict;
+  ipn: Delivery | undefined;
+  url: string;
+  from: string;
+  parts: AppParts;
+  test?: string | undefined;
+  children?: Child;
+}) {
+  const { of, ipn, url, from, parts, test, children } = props;
+  const { tone, headline, where, cause, fix, signed, code, action, to, unexplained } = of;
+  const page = ipn && recordPath('ipns', ipn.id);
+  const changes = ipn && parts.ipns.changesOf(ipn.id);
+  const address = (ipn && (parts.ipns.forwardedTo(ipn) ?? ipn.url)) ?? url;
+  const mayAsk = tone === 'bad' && where === 'receiver' && ipn?.paymentId != null && ipn.signedWith !== '';
+  const right = signed ? signed.amount + signed.identifier : '';
+  return (
+    <section class="box" id="verdict" data-verdict={tone} aria-label="Verdict" tabindex={-1}>
+      <div class={code ? 'columns' : undefined}>
+        <div>
+          <h2>{headline}</h2>
+          <Facts
+            rows={[
+              ['Where', where && WHERE[where](address)],
+              ['Why', withoutStart(cause, headline) || null],
+              ['Fix', fix && <strong>{fix}</strong>],
+              ['In your shop', changes?.length ? describeChanges(changes) : null],
+              ['Your code signed', signed && <SignedText text={signed.found} from={right} {...signed} />],
+              ['In the IPN', signed && <SignedText text={right} from={signed.found} {...signed} />],
+            ]}
+          />
+        </div>
+        {code && <Languages of={code} />}
+      </div>
+      {children}
+      {ipn?.diagnosis && <Asked of={ipn.diagnosis} />}
+      {unexplained && ipn && (
+        <Form to={SIGNATURE} hidden={{ body: ipn.id }} submit="Explain">
+          <Field name="signature" label="Signature that your code computed" scope="verdict-" wide required />
+        </Form>
+      )}
+      <div class="inline after">
+        {page && mayAsk && (
+          <Form
+            to={`${page}/diagnose`}
+            hidden={{ from }}
+            submit="Find the cause"
+            look={unexplained ? 'primary' : 'plain'}
+            note="Sends variants of this IPN. A shop that undoes an order on a wrong signature may need a reset."
+          />
+        )}
+        {page && (action !== null || tone !== 'waiting') && (
+          <Form
+            to={`${page}/resend`}
+            hidden={to === null ? { from } : { from, to }}
+            submit={to === null ? 'Resend' : `Resend to ${clip(to)}`}
+            look={action === 'resend' && !unexplained ? 'primary' : 'plain'}
+          />
+        )}
+        {action === 'faults' && <Link href={PLACES.faults.path}>Show the rules</Link>}
+        {fix && where && <Link href={docsPath(signed ? SIGNATURES : DOCS[where])}>Documentation</Link>}
+        {test !== undefined && <a href={test}>Copy as test</a>}
+      </div>
+    </section>
+  );
+}
+
+/** Removes a first sentence that is already above it. */
+function withoutStart(text: string, shown: string): string {
+  const start = shown.replace(/\.$/, '');
+  return text.startsWith(start) ? text.slice(start.length).replace(/^[.:\s]+/, '') : text;
+}
+
+/** The requests of a diagnosis, folded. */
+function Asked({ of: { tried, summary, at } }: { of: Diagnosis }) {
+  return (
+    <details id="diagnosis">
+      <summary>Your receiver was asked why, with {tried.length} requests</summary>
+      <p>
+        {summary} (<Time at={at} /> UTC)
+      </p>
+      <ol>
+        {tried.map(({ name, status, answer }) => (
+          <li>
+            <code>{name}</code> {status ?? 'no response'} <span class="soft">{clip(answer)}</span>
+          </li>
+        ))}
+      </ol>
+    </details>
+  );
+}
+
+function SignedText({ text, from, identifier }: { text: string; from: string; identifier: string }) {
+  if (!text.endsWith(identifier) || !from.endsWith(identifier)) return <Difference text={text} from={from} />;
+  const amountIn = (signed: string) => signed.slice(0, signed.length - identifier.length);
+  return (
+    <span class="parts">
+      <Difference text={amountIn(text)} from={amountIn(from)} />
+      <code>{identifier}</code>
+    </span>
+  );
+}
+
+const SIGNATURES = 'ipns-by-hand.md#why-a-signature-does-not-match';
+const DOCS = { receiver: 'receive-and-verify.md', rule: 'faults.md', emulator: 'retries.md' } as const;
+
+const WHERE = {
+  receiver: (url: string) => (
+    <>
+      Your receiver, <code>{url}</code>
+    </>
+  ),
+  rule: () => 'Your fault rule, not your code',
+  emulator: () => "The emulator's options, not your code",
+} as const;
