@@ -20,7 +20,14 @@ import {
   wholeListFields,
   yesOrNo,
 } from './field.ts';
-import { optionalDuration, optionalNumber, optionalText, optionalTexts, PAGING } from './input.ts';
+import {
+  optionalDuration,
+  optionalNumber,
+  optionalText,
+  optionalTexts,
+  PAGING,
+  switchText,
+} from './input.ts';
 import { FIRE_FIELDS, IPN_FILTERS, RESEND_FIELDS, sentenceOf, sentencesOf } from './request-fields.ts';
 import { RowChange } from './row-change.ts';
 import { TAMPERING_PATTERN, TAMPERINGS } from './tampering.ts';
@@ -242,6 +249,7 @@ export const DeliveryBatch = record(
 export const DeliveryQuery = query('DeliveryFilter', 'Filters deliveries. All filters must match.', {
   payment: optionalText(sentenceOf(IPN_FILTERS.payment)),
   state: field(z.optional(z.enum(DELIVERY_STATES)), sentenceOf(IPN_FILTERS.state)),
+  audits: field(z.optional(switchText), 'false leaves out the deliveries of payments that audits made.'),
   ...PAGING,
 });
 export type DeliveryFilter = z.input<typeof DeliveryQuery>;

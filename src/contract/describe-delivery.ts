@@ -179,7 +179,7 @@ export const FIXES: Readonly<Record<Exclude<AttemptFailure['code'], 'egress'>, s
   certificate: FIX_CERTIFICATE,
   tls: FIX_CERTIFICATE,
   timed_out: 'Answer 200 first and do slow work in a queue.',
-  fault: 'Nothing to fix. When the rule ends or is cleared, resend the IPN, unless a retry is scheduled.',
+  fault: 'Nothing to fix. When the rule ends or is cleared, resend the IPN.',
   stopping: 'Start the emulator: it retries interrupted attempts.',
   other: START,
 };

@@ -22,7 +22,7 @@ import {
   time,
   yesOrNo,
 } from './field.ts';
-import { optionalText, optionalTexts, PAGING } from './input.ts';
+import { optionalText, optionalTexts, PAGING, switchText } from './input.ts';
 import { INITIATE_FIELDS, PAYMENT_FILTERS, sentenceOf, sentencesOf } from './request-fields.ts';
 import { Verdict } from './verdict.ts';
 import {
@@ -187,6 +187,7 @@ export const PaymentQuery = query('PaymentFilter', 'Filters payments. All filter
   status: field(z.optional(z.enum(PAYMENT_STATUSES)), sentenceOf(PAYMENT_FILTERS.status)),
   identifier: optionalText(sentenceOf(PAYMENT_FILTERS.identifier)),
   mode: field(z.optional(z.enum(MODES)), sentenceOf(PAYMENT_FILTERS.mode)),
+  audits: field(z.optional(switchText), 'false leaves out the payments that audits made.'),
   ...PAGING,
 });
 export type PaymentFilter = z.input<typeof PaymentQuery>;

@@ -22,7 +22,7 @@ import type { Code, Dialect, Verification } from '../wire/dialect.ts';
 import type { SeenRows } from './seen-rows.ts';
 
 /** What a verdict on an attempt needs to know about the service. */
-type VerdictDialect = Pick<Dialect, 'verify' | 'signatureCode' | 'isSignatureMistake'>;
+type VerdictDialect = Pick<Dialect, 'verify' | 'signatureCode' | 'signatureCheck' | 'isSignatureMistake'>;
 
 /** The facts that a verdict is based on. */
 export interface VerdictParts {
@@ -117,6 +117,8 @@ export function verdictOnDelivery(delivery: Delivery, parts: VerdictParts): Full
       CHANGED_NOTHING,
       `Answered ${last.responseStatus} and changed nothing.`,
     );
+  if (verdict.where === 'rule' && delivery.nextAttemptAt !== null)
+    return { ...verdict, fix: RETRY_SCHEDULED };
   if (!isGenuine || verdict.tone !== 'bad') return verdict;
   const { cause, fix } = verdict;
   if (delivery.state === 'pending') return { ...verdict, fix: `${fix} The emulator retries automatically.` };
@@ -130,6 +132,8 @@ export function verdictOnDelivery(delivery: Delivery, parts: VerdictParts): Full
 
 const PAY_BY_IPN =
   'Mark the order as paid when its genuine IPN arrives: a customer who closes the browser never opens success_url.';
+const RETRY_SCHEDULED = 'Nothing to fix. A retry is scheduled.';
+
 const CHANGED_NOTHING =
   'Check that your handler marks the order as paid, in the database that --db names. A copy of an earlier IPN must change nothing.';
 
@@ -225,16 +229,13 @@ export function verdictOnPayment(
   return genuine && ofGenuine?.tone === 'bad' ? { ...ofGenuine, ipn: genuine.id } : ofLast;
 }
 
-function verdictWithoutIpn(
-  { status, settledBy, settledAt, auto }: Payment,
-  { ipn }: VerdictParts['settings'],
-) {
+function verdictWithoutIpn({ status, settledBy, auto }: Payment, { ipn }: VerdictParts['settings']) {
   if (status === 'pending' || settledBy === null) {
     const headline = 'The customer has not paid yet.';
     const cause = auto ? `${headline} The payment settles automatically (${auto.outcome}).` : headline;
     return makeVerdict('waiting', cause);
   }
-  const settled = `Settled as ${status} at ${settledAt} by ${SETTLERS[settledBy]}.`;
+  const settled = `Settled as ${status} by ${SETTLERS[settledBy]}.`;
   const verdict = ipn.on.has(status)
     ? makeVerdict(
         status === 'succeeded' ? 'warning' : 'good',
@@ -340,7 +341,10 @@ function notAttempted(delivery: Delivery, last: Attempt | undefined, { courier }
   const delayMs = Date.parse(nextAttemptAt) - Date.parse(last?.startedAt ?? createdAt);
   const headline = `Delayed ${duration(delayMs)} by your rule.`;
   const fix = 'Nothing to fix. Resend the IPN to send it now.';
-  return { ...causedByRule(`${headline} Due at ${nextAttemptAt}.`, headline), fix };
+  return {
+    ...causedByRule(`${headline} Due at ${nextAttemptAt.slice(0, 19).replace('T', ' ')} UTC.`, headline),
+    fix,
+  };
 }
 
 /** Maximum number of characters read at each end of a body: a page shows the verdicts of many attempts. */
@@ -369,7 +373,7 @@ export function verdictOnFault(
     const accepted = `${cause} Your receiver accepted it (${responseStatus}): it does not check the signature.`;
     return {
       ...makeVerdict('bad', accepted, CHECK_SIGNATURE, 'Your receiver accepted an invalid signature.'),
-      code: dialect.signatureCode(requestBody),
+      code: dialect.signatureCheck(requestBody),
       action: 'faults',
     };
   }
@@ -426,7 +430,7 @@ function verdictOnForgedAnswer(
       fix,
       'Your receiver accepted a forged IPN.',
     ),
-    code: verdict.authentic ? null : dialect.signatureCode(requestBody),
+    code: verdict.authentic ? null : dialect.signatureCheck(requestBody),
   };
 }
 

@@ -73,6 +73,7 @@ export interface Dialect {
   ipn: IpnComposer;
   verify: IpnTools['verify'];
   signatureCode: IpnTools['signatureCode'];
+  signatureCheck: IpnTools['signatureCheck'];
   isSignatureMistake: IpnTools['isSignatureMistake'];
   diagnosis: DiagnosisTools;
   /** The messages for OpenAPI. */
@@ -123,6 +124,7 @@ export interface MerchantDialect {
   sign: IpnTools['sign'];
   verify: IpnTools['verify'];
   signatureCode: IpnTools['signatureCode'];
+  signatureCheck: IpnTools['signatureCheck'];
   isSignatureMistake: IpnTools['isSignatureMistake'];
   /** Loaded on demand. */
   ipn(): Promise<IpnTools>;
@@ -175,6 +177,8 @@ export interface IpnTools {
    * @param body the body of the IPN, which may be JSON; default: a form
    */
   signatureCode(body?: string): Code;
+  /** The whole check: `signatureCode`, a comparison in constant time, and the response to a wrong signature. */
+  signatureCheck(body?: string): Code;
   /** Whether this is the name of a mistake in a signature. */
   isSignatureMistake(name: string): boolean;
   /** The names of IPN fields in a form. */

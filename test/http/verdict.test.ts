@@ -1,7 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { requireTamperings } from '../../src/contract/tampering.ts';
-import { retrying } from '../../src/http/pages/dashboard/ipns.tsx';
 import type { StartOptions } from '../../src/options/table.ts';
 import type { SettleCommand } from '../../src/usecases/payments.ts';
 import { type FullVerdict, verdictOnFault } from '../../src/usecases/verdict.ts';

@@ -58,10 +58,13 @@ const listIpns = defineCommand({
     ...textsOf(IPN_FILTERS),
     state: choice('state', IPN_FILTERS.state.description, DELIVERY_STATES),
   }),
+  options: { audits: flag('show the IPNs of payments that audits made, too') },
   examples: ['ipn list --state failed', 'ipn list --payment order-1'],
-  run: async ({ fields: query, call }) =>
+  run: async ({ fields, options: { audits }, call }) =>
     listed(
-      await call('GET /ipns', { query }),
+      await call('GET /ipns', {
+        query: { ...fields, ...(!audits && fields.payment === undefined && { audits: 'false' as const }) },
+      }),
       {
         'Created (UTC)': ({ createdAt }) => shortMoment(createdAt),
         Identifier: ({ identifier }) => identifier,

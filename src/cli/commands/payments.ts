@@ -199,10 +199,11 @@ const list = defineCommand({
     status: choice('status', PAYMENT_FILTERS.status.description, PAYMENT_STATUSES),
     mode: choice('mode', PAYMENT_FILTERS.mode.description, MODES),
   }),
+  options: { audits: flag('show the payments that audits made, too') },
   examples: ['payments list --status pending --limit 10'],
-  run: async ({ fields: query, call }) =>
+  run: async ({ fields, options: { audits }, call }) =>
     listed(
-      await call('GET /payments', { query }),
+      await call('GET /payments', { query: { ...fields, ...(!audits && { audits: 'false' as const }) } }),
       {
         'Created (UTC)': ({ createdAt }) => shortMoment(createdAt),
         Identifier: ({ identifier }) => identifier,

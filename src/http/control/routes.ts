@@ -94,7 +94,8 @@ export function controlRoutes(parts: AppParts, document: () => Promise<object>) 
         summary: 'Payments, newest first',
         query: PaymentQuery,
         answer: PaymentList,
-        run: ({ query }) => listPage(payments.all, query, viewPayment),
+        run: ({ query: { audits = true, ...query } }) =>
+          listPage(payments.all, query, viewPayment, ({ settledBy }) => audits || settledBy !== 'audit'),
       }),
       control('GET /payments/:ref', {
         summary: 'A payment with its timeline',
@@ -122,9 +123,11 @@ export function controlRoutes(parts: AppParts, document: () => Promise<object>) 
         query: DeliveryQuery,
         answer: DeliveryList,
         errors: [404],
-        run: ({ query: { payment, ...query } }) => {
+        run: ({ query: { payment, audits = true, ...query } }) => {
           const paymentId = payment === undefined ? undefined : payments.require(payment).id;
-          return listPage(ipns.all, { ...query, paymentId }, viewDelivery);
+          const selects = ({ paymentId: id }: stored.Delivery) =>
+            audits || payments.all.get(id ?? '')?.settledBy !== 'audit';
+          return listPage(ipns.all, { ...query, paymentId }, viewDelivery, selects);
         },
       }),
       control('GET /ipns/:id', {

@@ -27,6 +27,7 @@ import type { ServerRuntime, ViewParts } from '../environment.ts';
  *
  * @param query the page, and the required values by field; undefined matches any value
  * @param view converts a record for the response
+ * @param selects another condition
  */
 export function listPage<Item extends { id: string }, View>(
   collection: ReadonlyCollection<Item>,
@@ -34,10 +35,12 @@ export function listPage<Item extends { id: string }, View>(
     [Name in keyof Item]?: Item[Name] | undefined;
   },
   view: (item: Item) => View,
+  selects: (item: Item) => boolean = () => true,
 ): { data: View[]; nextCursor: string | null } {
   const { limit = 50, cursor, ...wanted } = query;
   const filters = Object.entries(wanted).filter(([, value]) => value !== undefined);
-  const fits = (item: Item) => filters.every(([name, value]) => item[name as keyof Item] === value);
+  const fits = (item: Item) =>
+    filters.every(([name, value]) => item[name as keyof Item] === value) && selects(item);
   const page = collection.page(limit, cursor === undefined ? undefined : String(cursor), fits);
   return { ...page, data: page.data.map(view) };
 }

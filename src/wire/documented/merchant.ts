@@ -9,7 +9,7 @@ import {
   PAYMENT_PARAMETER,
   toWire,
 } from './names.ts';
-import { isSignatureMistake, sign, signatureCode, verify } from './signature.ts';
+import { isSignatureMistake, sign, signatureCheck, signatureCode, verify } from './signature.ts';
 
 const toggled = (id: string, active: boolean): ServiceCall => ({
   method: 'PUT',
@@ -49,10 +49,20 @@ export const merchantDialect: MerchantDialect = {
   sign,
   verify,
   signatureCode,
+  signatureCheck,
   isSignatureMistake,
   ipn: async () => {
     const { invent, splice } = await import('./ipn.ts');
-    return { invent, verify, sign, signatureCode, isSignatureMistake, splice, names: IPN_NAMES };
+    return {
+      invent,
+      verify,
+      sign,
+      signatureCode,
+      signatureCheck,
+      isSignatureMistake,
+      splice,
+      names: IPN_NAMES,
+    };
   },
 };
 

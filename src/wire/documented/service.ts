@@ -45,7 +45,7 @@ import {
   missingPath,
   PAYMENT_PARAMETER,
 } from './names.ts';
-import { fingerprint, isSignatureMistake, signatureCode, verify } from './signature.ts';
+import { fingerprint, isSignatureMistake, signatureCheck, signatureCode, verify } from './signature.ts';
 import { diagnosis } from './variants.ts';
 
 const serviceError: Dialect['serviceError'] = ({ message, problems }) => ({
@@ -168,6 +168,7 @@ export const dialect: Dialect = {
   isSignatureMistake,
   diagnosis,
   signatureCode,
+  signatureCheck,
   messages: {
     InitiateRequest,
     InitiateAnswer,

@@ -54,6 +54,16 @@ const OF_JSON: Code = linesWith(
 export const signatureCode: IpnTools['signatureCode'] = (body = '') =>
   body.trimStart().startsWith('{') ? OF_JSON : OF_FORM;
 
+export const signatureCheck: IpnTools['signatureCheck'] = (body = '') => {
+  const { PHP, Node, Python } = signatureCode(body);
+  const isJson = body.trimStart().startsWith('{');
+  return {
+    PHP: `${PHP}\nif (!hash_equals($expected, (string) (${isJson ? '$body' : '$_POST'}['signature'] ?? ''))) { http_response_code(400); exit; }`,
+    Node: `${Node}\nconst [one, other] = [String(body.signature), expected].map((text) => Buffer.from(text));\nif (one.length !== other.length || !timingSafeEqual(one, other)) return res.writeHead(400).end();`,
+    Python: `${Python}\nif not hmac.compare_digest(expected.encode(), str(${isJson ? 'body' : 'form'}.get('signature')).encode()): return 'wrong signature', 400`,
+  };
+};
+
 /** The explanation of a signature. */
 interface Explained {
   /** Why it is wrong; empty if it is correct. */

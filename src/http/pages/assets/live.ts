@@ -4,7 +4,7 @@
  */
 import { span } from '../../../contract/time.ts';
 import { ago, instant } from '../dashboard/text.ts';
-import { main, news, refreshNow, reportDisconnected } from './refresh.ts';
+import { main, news } from './refresh.ts';
 import './submit.ts';
 
 // On a small screen the tabs scroll sideways. Scroll to the current one.
@@ -76,37 +76,6 @@ setInterval(() => {
   }
 }, 1000);
 
-/** How long a filter waits after the last keystroke. */
-const TYPING_MS = 300;
-let typing: number | undefined;
-
-/** Returns the form that filters the list below it. It applies while the user types, and its field keeps the focus. */
-function filterOf(target: EventTarget | null): HTMLFormElement | null {
-  const form = target instanceof Element ? target.closest<HTMLFormElement>('search form') : null;
-  return main.contains(form) ? form : null;
-}
-
-function applyFilter(form: HTMLFormElement): void {
-  clearTimeout(typing);
-  const given = [...new FormData(form)].map(([name, value]) => [name, String(value)]);
-  const query = new URLSearchParams(given.filter(([, value]) => value));
-  const path = form.getAttribute('action') ?? location.pathname;
-  history.replaceState(null, '', String(query) ? `${path}?${query}` : path);
-  refreshNow().catch(reportDisconnected);
-}
-
-document.addEventListener('input', ({ target }) => {
-  const form = filterOf(target);
-  if (!form) return;
-  clearTimeout(typing);
-  typing = setTimeout(() => applyFilter(form), TYPING_MS);
-});
-document.addEventListener('submit', (event) => {
-  const form = filterOf(event.target);
-  if (!form) return;
-  event.preventDefault();
-  applyFilter(form);
-});
 // "Select all".
 document.addEventListener('change', ({ target }) => {
   if (!(target instanceof HTMLInputElement) || target.dataset['all'] === undefined) return;

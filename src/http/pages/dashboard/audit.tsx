@@ -16,7 +16,7 @@ import { Link } from '../layout.tsx';
 import {
   Code,
   type Column,
-  CommandCode,
+  CommandFold,
   Facts,
   Languages,
   Section,
@@ -93,8 +93,8 @@ function NewAudit({ last }: { last: AuditRequest | undefined }) {
           only URLs. To place and look up orders with your own commands, or with those of a preset (
           {namesOf(AUDIT_PRESETS).join(', ')}):
         </p>
-        <CommandCode id="commands" run={WITH_COMMANDS} does="audits with your own commands" />
-        <CommandCode id="preset" run={WITH_PRESET} does="audits with a preset" />
+        <CommandFold id="commands" run={WITH_COMMANDS} does="audits with your own commands" />
+        <CommandFold id="preset" run={WITH_PRESET} does="audits with a preset" />
       </details>
     </section>
   );

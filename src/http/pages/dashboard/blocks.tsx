@@ -3,7 +3,7 @@ import type { CommandHint } from '../../../contract/error.ts';
 import type { ShopState } from '../../../usecases/shop-state.ts';
 import { Link } from '../layout.tsx';
 import { PageContext } from './page.tsx';
-import { ago, clip, instant } from './text.ts';
+import { ago, clip, instant, LONGEST } from './text.ts';
 
 /** Shows an instant. `zone` adds UTC where no heading says so. With `runs`, the script advances it. */
 export function Time(props: { at: string; precise?: boolean; runs?: boolean; zone?: boolean }) {
@@ -61,6 +61,22 @@ export function Short(props: { text: string; to?: string }) {
     <Link href={to} class={isShort ? 'id' : 'id short'} title={whole} aria-label={whole}>
       {content}
     </Link>
+  );
+}
+
+/** The longest end of an address that a list keeps. The style sheet reserves space for these lengths. */
+const KEPT = [8, 16, 24, 32, 40] as const;
+
+/** An address that keeps its port and path, and shortens the host. */
+export function ShortAddress({ url }: { url: string }) {
+  const end = /^\w+:\/\/[^/:]*(.*)$/.exec(url)?.[1] ?? url;
+  const kept = KEPT.find((length) => length >= end.length) ?? 40;
+  const cut = Math.max(0, url.length - kept);
+  return (
+    <span class={`short keep-${kept}`} title={url.length < 2 * LONGEST ? url : undefined}>
+      <span>{url.slice(0, cut).slice(0, LONGEST)}</span>
+      {url.slice(cut)}
+    </span>
   );
 }
 
@@ -206,10 +222,10 @@ export function CommandFold(props: { id: string; run: CommandHint; does: string 
 export function More({ id, count, run, of }: { id: string; count: number; run: CommandHint; of: string }) {
   if (count <= 0) return null;
   return (
-    <>
-      <p class="soft">And {count} more:</p>
-      <CommandCode id={id} run={run} does={`shows all ${of}`} />
-    </>
+    <div>
+      <p class="soft">And {count} more.</p>
+      <CommandFold id={id} run={run} does={`shows all ${of}`} />
+    </div>
   );
 }
 

@@ -108,12 +108,12 @@ const literal = (value: string) => JSON.stringify(value);
 const phpLiteral = (value: string) => `'${value.replace(/[\\']/g, '\\$&')}'`;
 
 /** Shows the tests of a payment, ready to copy. */
-export function CopyAsTest({ tests, ipnUrl }: { tests: ReturnType<typeof testsOf>; ipnUrl: string }) {
+export function CopyAsTest({ tests }: { tests: ReturnType<typeof testsOf> }) {
   return (
     <Section id="test" title="Copy as test">
       <p class="soft">
         Initiates this payment again, settles it the same way, and expects the same redirect. If it is paid,
-        your receiver at <code>{ipnUrl}</code> must accept its IPN.
+        your shop must accept its IPN.
       </p>
       {tests.map(({ runner, file, text }) => {
         const id = `test-${runner.toLowerCase()}`;

@@ -7,7 +7,7 @@ import type { AppParts } from '../../environment.ts';
 import { inGroups, Link, shownAmount } from '../layout.tsx';
 import {
   type Column,
-  CommandCode,
+  CommandFold,
   Copyable,
   FactsBox,
   More,
@@ -42,8 +42,8 @@ const customersPage: PageRenderer = ({ parts }) => {
       <Section id="wallets" title="Wallets for live mode">
         {wallets.length === 0 ? (
           <>
-            <p>Wallets come from fixtures, an imported state or the configuration file:</p>
-            <CommandCode id="init" run={command('init')} does="writes a configuration file" />
+            <p>Wallets come from fixtures, an imported state or the configuration file.</p>
+            <CommandFold id="init" run={command('init')} does="writes a configuration file" />
           </>
         ) : (
           <Table
@@ -71,8 +71,8 @@ function Codes({ parts }: { parts: AppParts }) {
     );
   return (
     <>
-      <p>A live checkout sends a code when the customer enters the e-mail of a wallet:</p>
-      <CommandCode
+      <p>None yet. A live checkout sends a code when the customer enters the e-mail of a wallet.</p>
+      <CommandFold
         id="sample"
         run={command('payments create', '--url', parts.runtime.baseUrl(), '--live --open')}
         does="opens a live payment"

@@ -3,7 +3,7 @@ import { TAMPERINGS } from '../../../contract/tampering.ts';
 import type { Delivery } from '../../../domain/state.ts';
 import { faultOf } from '../../../usecases/verdict.ts';
 import type { AppParts } from '../../environment.ts';
-import { Facts, Section, Time } from './blocks.tsx';
+import { Facts, Section, Time, Warnings } from './blocks.tsx';
 import { Field, Form } from './forms.tsx';
 import { recordPath } from './paths.ts';
 import { Signature } from './signature.tsx';
@@ -22,18 +22,21 @@ export function IpnDetails({ delivery, parts }: { delivery: Delivery; parts: App
     ['Next attempt (UTC)', nextAttemptAt && <Time at={nextAttemptAt} />],
   ] as const;
   return (
-    <Section id="ipn" title="IPN and signature">
-      {remarksOn(delivery).map((remark) => (
-        <p class="warning">{remark}</p>
-      ))}
-      <Facts rows={facts} />
-      <Signature
-        parts={parts}
-        delivery={delivery}
-        sent={last?.requestBody ?? body}
-        fault={last && last.requestBody !== body ? faultOf(last) : null}
-      />
-    </Section>
+    <section class="box" id="ipn" aria-label="IPN and signature">
+      <Warnings of={remarksOn(delivery)} />
+      <details id="signature">
+        <summary>
+          <strong>IPN and signature</strong>
+        </summary>
+        <Facts rows={facts} />
+        <Signature
+          parts={parts}
+          delivery={delivery}
+          sent={last?.requestBody ?? body}
+          fault={last && last.requestBody !== body ? faultOf(last) : null}
+        />
+      </details>
+    </section>
   );
 }
 

@@ -85,7 +85,7 @@ export function Heading({ title, mode, sum, status, list }: HeadingProps & { lis
   return (
     <div class="heading">
       <h1>{title}</h1>
-      {mode && <span class="mode">{mode}</span>}
+      {mode && <span class="tag">{mode}</span>}
       {sum !== undefined && <span class="sum">{sum}</span>}
       {status}
       <Link class="back" href={list}>

@@ -65,7 +65,7 @@ export const paymentPage: PageRenderer = ({ parts, id, query }) => {
       <Timeline steps={steps} payment={payment} parts={parts} />
       <div class="columns">
         <FactsBox id="facts" label="Payment" rows={factsOf(parts, payment, merchant.name)} />
-        {tests.length > 0 && <CopyAsTest tests={tests} ipnUrl={payment.ipnUrl} />}
+        {tests.length > 0 && <CopyAsTest tests={tests} />}
       </div>
     </>
   );

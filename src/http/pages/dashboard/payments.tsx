@@ -4,7 +4,7 @@ import type { Payment } from '../../../domain/state.ts';
 import type { ShopState } from '../../../usecases/shop-state.ts';
 import type { AppParts } from '../../environment.ts';
 import { inGroups, Link, shownAmount } from '../layout.tsx';
-import { Ago, Code, type Column, Short, Status, WarningCount } from './blocks.tsx';
+import { Ago, Code, type Column, Short, ShortAddress, Status, WarningCount } from './blocks.tsx';
 import { SampleInitiate } from './exchange.tsx';
 import { Form } from './forms.tsx';
 import { type List, listPage } from './list.tsx';
@@ -104,9 +104,12 @@ const identity = (from: string): Column<Payment> => [
   ],
 ];
 
+const MODE: Column<Payment> = ['Mode', 'mode', ({ mode }) => mode];
+
 function ofPayments(parts: AppParts, from: string): Column<Payment>[] {
   return [
     identity(from),
+    MODE,
     [
       'Status',
       'state',
@@ -115,11 +118,10 @@ function ofPayments(parts: AppParts, from: string): Column<Payment>[] {
     ['Amount', 'amount', ({ amount, currency }) => inGroups(shownAmount(parts, amount, currency))],
     [
       'Customer',
-      'name',
+      'few',
       ({ customerName, customerEmail }) => <span title={clip(customerEmail)}>{clip(customerName)}</span>,
     ],
-    ['Your shop', 'name', (payment) => <Shop payment={payment} parts={parts} />, 'Your shop'],
-    ['Mode', 'mode', ({ mode }) => mode],
+    ['Your shop', 'cause', (payment) => <Shop payment={payment} parts={parts} />, 'Your shop'],
     ['Created', 'time', ({ createdAt }) => <Ago at={createdAt} />],
   ];
 }
@@ -141,7 +143,8 @@ function ofNotAccepted(parts: AppParts, from: string): Column<Payment>[] {
       ),
     ],
     identity(from),
-    ['Your shop', 'cause', (payment) => <Shop payment={payment} parts={parts} />],
+    MODE,
+    ['Your shop', 'cause', (payment) => <Shop payment={payment} parts={parts} />, 'Your shop'],
     [
       'To',
       'address',
@@ -150,11 +153,10 @@ function ofNotAccepted(parts: AppParts, from: string): Column<Payment>[] {
         const forwardedTo = delivery && parts.ipns.forwardedTo(delivery);
         return [
           forwardedTo && <span class="soft">forwarded to </span>,
-          <Short text={forwardedTo ?? delivery?.url ?? payment.ipnUrl} />,
+          <ShortAddress url={forwardedTo ?? delivery?.url ?? payment.ipnUrl} />,
         ];
       },
     ],
-    ['Mode', 'mode', ({ mode }) => mode],
     ['Created', 'time', ({ createdAt }) => <Ago at={createdAt} />],
     [
       'Action',
@@ -204,7 +206,7 @@ function Rejected({ parts }: { parts: AppParts }) {
       <summary>
         <Status of="failed">{`${grouped(all.length)} rejected at initiate`}</Status>{' '}
         <span class="soft">
-          {clip(newest.identifier)} <Ago at={newest.request.at} />
+          {clip(newest.identifier)}: {clip(newest.reason)}
         </span>
       </summary>
       <ul class="reasons">

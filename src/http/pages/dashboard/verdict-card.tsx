@@ -8,7 +8,7 @@ import { Link } from '../layout.tsx';
 import { Difference, Facts, Languages, Time } from './blocks.tsx';
 import { Field, Form } from './forms.tsx';
 import { docsPath, PLACES, recordPath, SIGNATURE } from './paths.ts';
-import { clip } from './text.ts';
+import { capitalized, clip } from './text.ts';
 
 /**
  * Says what happened to an IPN, where, why, and how to fix it, on top of the page.
@@ -30,7 +30,9 @@ export function VerdictCard(props: {
   const page = ipn && recordPath('ipns', ipn.id);
   const changes = ipn && parts.ipns.changesOf(ipn.id);
   const address = (ipn && (parts.ipns.forwardedTo(ipn) ?? ipn.url)) ?? url;
-  const mayAsk = tone === 'bad' && where === 'receiver' && ipn?.paymentId != null && ipn.signedWith !== '';
+  const isGenuine = ipn?.paymentId != null && ipn.signedWith !== '';
+  const hasAnswered = ipn && parts.ipns.attemptsOf(ipn.id).at(-1)?.responseStatus != null;
+  const mayAsk = tone === 'bad' && where === 'receiver' && isGenuine && hasAnswered;
   const right = signed ? signed.amount + signed.identifier : '';
   return (
     <section class="box" id="verdict" data-verdict={tone} aria-label="Verdict" tabindex={-1}>
@@ -58,15 +60,6 @@ export function VerdictCard(props: {
         </Form>
       )}
       <div class="inline after">
-        {page && mayAsk && (
-          <Form
-            to={`${page}/diagnose`}
-            hidden={{ from }}
-            submit="Find the cause"
-            look={unexplained ? 'primary' : 'plain'}
-            note="Sends variants of this IPN. A shop that undoes an order on a wrong signature may need a reset."
-          />
-        )}
         {page && (action !== null || tone !== 'waiting') && (
           <Form
             to={`${page}/resend`}
@@ -75,10 +68,24 @@ export function VerdictCard(props: {
             look={action === 'resend' && !unexplained ? 'primary' : 'plain'}
           />
         )}
+        {page && mayAsk && (
+          <Form
+            to={`${page}/diagnose`}
+            hidden={{ from }}
+            submit="Find the cause"
+            look={unexplained ? 'primary' : 'plain'}
+          />
+        )}
         {action === 'faults' && <Link href={PLACES.faults.path}>Show the rules</Link>}
         {fix && where && <Link href={docsPath(signed ? SIGNATURES : DOCS[where])}>Documentation</Link>}
         {test !== undefined && <a href={test}>Copy as test</a>}
       </div>
+      {mayAsk && (
+        <p class="soft">
+          <em>Find the cause</em> sends variants of this IPN. A shop that undoes an order on a wrong signature
+          may need a reset.
+        </p>
+      )}
     </section>
   );
 }
@@ -86,7 +93,8 @@ export function VerdictCard(props: {
 /** Removes a first sentence that is already above it. */
 function withoutStart(text: string, shown: string): string {
   const start = shown.replace(/\.$/, '');
-  return text.startsWith(start) ? text.slice(start.length).replace(/^[.:\s]+/, '') : text;
+  const rest = text.startsWith(start) ? text.slice(start.length) : undefined;
+  return rest === undefined || !/^[.:]/.test(rest) ? text : capitalized(rest.slice(1).trim());
 }
 
 /** The requests of a diagnosis, folded. */
