@@ -2,7 +2,13 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { AUDIT_CLASSES, AUDIT_GROUPS, AUDIT_VERDICTS, isReportable } from '../contract/audit.ts';
 import type { AuditedCase, AuditReport } from '../contract/audit-report.ts';
-import { auditHeadline, counted, releases } from '../contract/audit-summary.ts';
+import {
+  type AuditSeverity,
+  auditHeadline,
+  counted,
+  releases,
+  severityIn,
+} from '../contract/audit-summary.ts';
 import { namesOf } from '../contract/vocabulary.ts';
 import { VERSION } from '../system/package-info.ts';
 import { effortOf } from './mistakes.ts';
@@ -101,16 +107,21 @@ function audited({ name, class: kind, verdict, why, sent, observed, fix }: Audit
 }
 
 const STYLE = `
-:root{color-scheme:light dark;--line:#8884;--fail:#c5221f;--at-risk:#b06000;--pass:#137333;--unproven:#1a5fb4;--skipped:#5f6368}
-@media(prefers-color-scheme:dark){:root{--fail:#ff8a80;--at-risk:#ffb74d;--pass:#81c995;--unproven:#8ab4f8;--skipped:#bdc1c6}}
-body{font:16px/1.5 system-ui,sans-serif;max-width:62rem;margin:2rem auto;padding:0 1rem}
-h1{font-size:1.5rem}h2{font-size:1.1rem;margin-top:2rem}h3{font-size:1rem}
-ul.counts{display:flex;flex-wrap:wrap;gap:.5rem 1.5rem;list-style:none;padding:0;font-weight:600}
-details,p.case{border-top:1px solid var(--line);margin:0;padding:.5rem 0}
-summary{cursor:pointer}dt{font-weight:600}dd{margin:0 0 .5rem}
-pre{overflow:auto;white-space:pre-wrap;overflow-wrap:anywhere;border:1px solid var(--line);padding:.5rem;margin:0}
-b.fail{color:var(--fail)}b.at-risk{color:var(--at-risk)}b.note{color:var(--unproven)}b.pass{color:var(--pass)}b.unproven{color:var(--unproven)}b.skipped{color:var(--skipped)}
-@media print{body{font-size:10pt;line-height:1.35;margin:0}pre{font-size:7.5pt;padding:.2rem}h2{margin-top:.8rem}details,.mistake{break-inside:avoid}.evidence{break-before:page}}`;
+:root{color-scheme:light dark;--page:#eef2f0;--card:#fff;--tint:#f6f9f7;--ink:#13221d;--soft:#4d5f58;--line:#d9e2de;--pass:#0a6650;--fail:#b3261e;--at-risk:#8a5a00;--note:#0b57d0;--unproven:#6b3fb0;--skipped:#4d5f58}
+@media(prefers-color-scheme:dark){:root{--page:#0c1210;--card:#151d1a;--tint:#1a2420;--ink:#eaf1ee;--soft:#a6b6af;--line:#2b3833;--pass:#57d3a9;--fail:#ffb4ab;--at-risk:#e8b84a;--note:#8ab4ff;--unproven:#c4a5f5;--skipped:#a6b6af}}
+*{box-sizing:border-box}body{font:15px/1.5 system-ui,sans-serif;max-width:62rem;margin:0 auto;padding:1.5rem 1rem;background:var(--page);color:var(--ink);overflow-wrap:anywhere}
+h1,h2,h3,p,dl,dd,ul,ol,pre{margin:0}h1{font-size:1.5rem;line-height:1.3}h2{font-size:1.2rem;margin-top:1.5rem}h3{font-size:1rem}a{color:var(--pass)}
+main,.box{display:grid;gap:.6rem;grid-template-columns:minmax(0,1fr)}.box{padding:.9rem 1rem;background:var(--card);border:1px solid var(--line);border-radius:10px}
+ul.counts{display:flex;flex-wrap:wrap;gap:.25rem 1.5rem;list-style:none;padding:0}ol{padding-left:1.5rem}small,.soft{color:var(--soft);font-size:.85rem}
+details{border-top:1px solid var(--line);padding:.4rem 0}summary{cursor:pointer}dt{font-weight:600}dd{margin:0 0 .5rem}
+pre{white-space:pre-wrap;background:var(--tint);border:1px solid var(--line);border-radius:8px;padding:.6rem;font-size:.85rem}
+b.fail{color:var(--fail)}b.at-risk{color:var(--at-risk)}b.note{color:var(--note)}b.pass{color:var(--pass)}b.unproven{color:var(--unproven)}b.skipped{color:var(--skipped)}
+.languages{display:flex;flex-wrap:wrap;border:0;padding:0;margin:0}.languages input{position:absolute;opacity:0}.languages label{padding:.2rem .8rem;border-radius:8px 8px 0 0;cursor:pointer}.languages input:checked+label{background:var(--tint);font-weight:600}.languages input:focus-visible+label{outline:3px solid var(--note)}.languages pre{display:none;flex:1 0 100%}
+.languages:has(input:nth-of-type(1):checked) pre:nth-of-type(1),.languages:has(input:nth-of-type(2):checked) pre:nth-of-type(2),.languages:has(input:nth-of-type(3):checked) pre:nth-of-type(3){display:block}
+@media print{:root{color-scheme:light;--page:#fff}body{font-size:9.5pt;line-height:1.3;padding:0}.box{border:0;border-top:1px solid #999;border-radius:0;padding:.3rem 0}pre{font-size:7.5pt;padding:.2rem}main,.box{gap:.2rem}h2{margin-top:.6rem}details,.mistake{break-inside:avoid}.evidence{break-before:page}.languages input:not(:checked)+label{display:none}}`;
+
+/** The heading of a mistake in words: `amount-not-compared` as `Amount not compared`. */
+const inWords = (name: string) => `${name.charAt(0).toUpperCase()}${name.slice(1).replaceAll('-', ' ')}`;
 
 /**
  * The report as one self-contained page, for example for a ticket: the summary and the mistakes first, then every case
@@ -132,10 +143,13 @@ export function htmlReport(
     );
   const groups = namesOf(AUDIT_GROUPS).map((group) => {
     const own = cases.filter((one) => one.group === group);
-    return own.length
-      ? `<section><h3>${group}: ${AUDIT_GROUPS[group]}</h3>${own.map(caseHtml).join('')}</section>`
-      : '';
+    return own.length ? groupHtml(AUDIT_GROUPS[group], own) : '';
   });
+  const labelled = mistakes.map((mistake) => ({ ...mistake, severity: severityIn(mistake, cases) }));
+  const contents = labelled.map(
+    ({ name, severity }) =>
+      `<li><a href="#mistake-${name}">${escaped(inWords(name))}</a>: ${severityHtml(severity)}</li>`,
+  );
   const left = orders ? ` It left ${counted(orders, 'order')} in the shop's database.` : '';
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
@@ -147,22 +161,47 @@ ${releases(cases)
   .join('')}
 <ul class="counts">${counts.join('')}</ul>
 ${notices.map((notice) => `<p>${escaped(notice)}</p>`).join('')}
-${mistakes.map(mistakeHtml).join('\n')}
-<h2 class="evidence">Evidence: every case</h2>
+<nav class="box" aria-label="Contents"><ol>${contents.join('')}<li><a href="#evidence">Evidence: every case</a></li></ol></nav>
+${labelled.map(mistakeHtml).join('\n')}
+<h2 class="evidence" id="evidence">Evidence: every case</h2>
 ${groups.join('\n')}
 </main></body></html>
 `;
 }
 
-function mistakeHtml({ name, cost, fix, cases }: AuditReport['mistakes'][number]): string {
+const severityHtml = (severity: AuditSeverity) =>
+  `<b class="${severity === 'at risk' ? 'at-risk' : 'fail'}">${severity}</b>`;
+
+function mistakeHtml(mistake: AuditReport['mistakes'][number] & { severity: AuditSeverity }): string {
+  const { name, cost, instruction, code, cases, severity } = mistake;
   const links = cases.map((one) => `<a href="#${one}">${escaped(one)}</a>`).join(', ');
-  return `<section class="mistake"><h2>${escaped(name)}</h2><p>${escaped(cost)}</p><p>How to fix it (${effortOf(name)}):</p><pre>${escaped(fix)}</pre><p><small>Found by ${links}</small></p></section>`;
+  return `<section class="mistake box" id="mistake-${name}"><h2>${escaped(inWords(name))}</h2><p>${severityHtml(severity)}: ${escaped(cost)}</p><p><strong>Fix</strong> (${effortOf(name)}): ${escaped(instruction)}</p>${codeHtml(name, code ?? {})}<p><small>Found by ${links}</small></p></section>`;
+}
+
+/** One language at a time, without a script. */
+function codeHtml(name: string, code: Readonly<Record<string, string | undefined>>): string {
+  const all = Object.entries(code);
+  if (all.length === 0) return '';
+  const tabs = all.map(
+    ([language], index) =>
+      `<input type="radio" name="${name}" id="${name}-${language}"${index === 0 ? ' checked' : ''}><label for="${name}-${language}">${language}</label>`,
+  );
+  const texts = all.map(([, text = '']) => `<pre>${escaped(text)}</pre>`);
+  return `<fieldset class="languages">${tabs.join('')}${texts.join('')}</fieldset>`;
+}
+
+/** The cases of a group. Those that passed are folded. */
+function groupHtml(about: string, cases: readonly AuditedCase[]): string {
+  const passed = cases.filter(({ verdict }) => verdict === 'pass');
+  const others = cases.filter(({ verdict }) => verdict !== 'pass');
+  const folded = passed.length
+    ? `<details><summary><b class="pass">${passed.length} pass</b></summary><ul>${passed.map(({ name, why }) => `<li id="${name}">${escaped(name)} <small>${escaped(why)}</small></li>`).join('')}</ul></details>`
+    : '';
+  return `<section class="box"><h3>${escaped(`${about.charAt(0).toUpperCase()}${about.slice(1)}`)}</h3>${others.map(caseHtml).join('')}${folded}</section>`;
 }
 
 function caseHtml(one: AuditedCase): string {
   const { name, class: kind, verdict, why, sent, observed, curl } = one;
-  const head = `<b class="${verdict}">${verdict}</b> ${escaped(name)} <small>${kind}: ${AUDIT_CLASSES[kind]}</small>`;
-  if (verdict === 'pass') return `<p class="case">${head}<br><small>${escaped(why)}</small></p>`;
   const facts = [
     ['Why', why],
     ['Sent', sent],
@@ -175,5 +214,5 @@ function caseHtml(one: AuditedCase): string {
       : `<dt>${term}</dt><dd>${term === 'Why' ? escaped(text) : `<pre>${escaped(text)}</pre>`}</dd>`,
   );
   const open = isReportable(verdict) ? ' open' : '';
-  return `<details${open} id="${name}"><summary>${head}</summary><dl>${shown.join('')}</dl></details>`;
+  return `<details${open} id="${name}"><summary><b class="${verdict}">${verdict}</b> ${escaped(name)} <small>${kind}: ${AUDIT_CLASSES[kind]}</small></summary><dl>${shown.join('')}</dl></details>`;
 }

@@ -19,8 +19,7 @@ export function auditSummary(cases: readonly { verdict: AuditVerdict }[]): Audit
 }
 
 /**
- * The mistakes behind `fail` and `at-risk` cases: those that released goods first, then other failures, then risks, and
- * the most frequent first among equals. The cost of a mistake is the cost of all
+ * The mistakes behind `fail` and `at-risk` cases: those that released goods first, then other failures, then risks. The cost of a mistake is the cost of all
  * its cases, with the value of the goods that they released without payment.
  */
 export function auditMistakes(cases: readonly Judged[]): AuditReport['mistakes'] {
@@ -42,18 +41,26 @@ export function auditMistakes(cases: readonly Judged[]): AuditReport['mistakes']
         instruction: first?.instruction ?? '',
         code: first?.code ?? null,
         cases: all.map((one) => one.name),
-        severity: severityOf(all),
+        severity: SEVERITIES.indexOf(severityOf(all)),
       };
     })
-    .toSorted((one, other) => one.severity - other.severity || other.cases.length - one.cases.length)
+    .toSorted((one, other) => one.severity - other.severity)
     .map(({ severity: _, ...mistake }) => mistake);
 }
 
-/** Lower is more severe. */
-function severityOf(cases: readonly Judged[]): number {
+/** How bad a mistake is, the worst first. */
+const SEVERITIES = ['releases goods', 'fails', 'at risk'] as const;
+export type AuditSeverity = (typeof SEVERITIES)[number];
+
+function severityOf(cases: readonly Judged[]): AuditSeverity {
   const isFailed = cases.some(({ verdict }) => verdict === 'fail');
-  if (cases.some(({ unpaid }) => unpaid !== null) && isFailed) return 0;
-  return isFailed ? 1 : 2;
+  if (cases.some(({ unpaid }) => unpaid !== null) && isFailed) return 'releases goods';
+  return isFailed ? 'fails' : 'at risk';
+}
+
+/** How bad a mistake of a report is. @param all every case of the report */
+export function severityIn(mistake: { cases: readonly string[] }, all: readonly Judged[]): AuditSeverity {
+  return severityOf(all.filter(({ name }) => mistake.cases.includes(name)));
 }
 
 export const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`;

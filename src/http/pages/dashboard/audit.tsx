@@ -7,7 +7,7 @@ import {
   isReportable,
 } from '../../../contract/audit.ts';
 import { type AuditedCase, AuditRequest, type AuditRun } from '../../../contract/audit-report.ts';
-import { auditHeadline } from '../../../contract/audit-summary.ts';
+import { type AuditSeverity, auditHeadline, severityIn } from '../../../contract/audit-summary.ts';
 import { quoted } from '../../../contract/curl.ts';
 import { command } from '../../../contract/error.ts';
 import { parseInput } from '../../../contract/input.ts';
@@ -57,7 +57,11 @@ export const auditPage: PageRenderer = ({ parts: { audits }, query }) => {
       {run && <Run run={run} chosen={chosen} />}
       {run?.state !== 'running' && <NewAudit last={run?.options} />}
       {run?.mistakes.map((one) => (
-        <MistakeCard mistake={one} of={shown.filter(({ name }) => one.cases.includes(name))} />
+        <MistakeCard
+          mistake={one}
+          severity={severityIn(one, run.cases)}
+          of={shown.filter(({ name }) => one.cases.includes(name))}
+        />
       ))}
       {verdicts.map((verdict) => (
         <Cases
@@ -211,12 +215,19 @@ function Cases({ verdict, of, isOpen }: { verdict: AuditVerdict; of: AuditedCase
 }
 
 /** A mistake in the shop: what it can cost, how to fix it, and the cases that show it. */
-function MistakeCard({ mistake, of }: { mistake: AuditRun['mistakes'][number]; of: AuditedCase[] }) {
+function MistakeCard(props: {
+  mistake: AuditRun['mistakes'][number];
+  severity: AuditSeverity;
+  of: AuditedCase[];
+}) {
+  const { mistake, severity, of } = props;
   const { name, cost, instruction, code } = mistake;
   if (of.length === 0) return null;
   return (
     <Section id={`mistake-${name}`} title={capitalized(name.replaceAll('-', ' '))}>
-      <p>{cost}</p>
+      <p>
+        <Status of={severity === 'at risk' ? 'at-risk' : 'fail'}>{severity}</Status> {cost}
+      </p>
       <p>
         <strong>Fix:</strong> {instruction}
       </p>
