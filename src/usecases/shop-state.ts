@@ -105,7 +105,13 @@ export function stateOfPayment({ id, status }: Payment, parts: VerdictParts): Pa
   if (shown.state === 'forgery-accepted' || !genuine) return { ...shown, genuine, isNotAccepted };
   const { words, ...rest } = stateOfDelivery(genuine, parts);
   const sent = deliveries.filter((delivery) => !verdictOnForgery(delivery, parts)).length;
+  const isRetried = genuine.nextAttemptAt !== null && genuine.attemptCount > 0 && rest.state !== 'waiting';
   const times =
     sent > 1 ? `, ${sent} IPNs` : genuine.attemptCount > 1 ? `, ${genuine.attemptCount} attempts` : '';
-  return { ...rest, words: words + times, genuine, isNotAccepted };
+  return {
+    ...rest,
+    words: `${words}${times}${isRetried ? ', retry scheduled' : ''}`,
+    genuine,
+    isNotAccepted,
+  };
 }

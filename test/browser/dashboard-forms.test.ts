@@ -12,8 +12,6 @@ const PHONE = { viewport: { width: 390, height: 700 } };
 const paymentPath = (sim: Sim, identifier = 'order-1') =>
   `/_sim/ui/payments/${sim.server.parts.payments.require(identifier).id}`;
 
-const ipnPath = (sim: Sim) => `/_sim/ui/ipns/${[...sim.server.parts.ipns.all.values()][0]?.id}`;
-
 const hasFocus = (element: Locator) => element.evaluate((one) => one.ownerDocument.activeElement === one);
 
 /** Starts a receiver that answers the first IPNs immediately, and the others on demand. */
@@ -37,9 +35,9 @@ describe('a button with a pending form', () => {
     await settled(sim, receiver, 1);
     const { page, errors } = await openPage();
     await page.clock.install();
-    await page.goto(sim.url + ipnPath(sim));
+    await page.goto(sim.url + paymentPath(sim));
     await page.locator('#live.on').waitFor();
-    const resend = page.locator('#send form button').first();
+    const resend = page.locator('#verdict form button').first();
     const before = await resend.boundingBox();
     await resend.click();
     await receiver.request(2);
@@ -47,9 +45,11 @@ describe('a button with a pending form', () => {
     await page.getByRole('button', { name: /^Sending… ([2-9]|\d\d+) s$/ }).waitFor();
     expect(await resend.getAttribute('aria-busy')).toBe('true');
     expect(await resend.boundingBox()).toEqual(before);
-    expect(await violationsOf(page, { within: '#send' })).toEqual([]);
+    expect(await violationsOf(page, { within: '#verdict' })).toEqual([]);
     // A small button shows only the time.
-    await page.evaluate("document.styleSheets[0].insertRule('#send button { max-width: 60px; padding: 0 }')");
+    await page.evaluate(
+      "document.styleSheets[0].insertRule('#verdict button { max-width: 60px; padding: 0 }')",
+    );
     await page.clock.runFor(1_000);
     await resend.locator('.unseen', { hasText: 'Sending…' }).waitFor();
     expect(await resend.evaluate((button) => button.scrollWidth <= button.clientWidth)).toBe(true);
@@ -57,7 +57,7 @@ describe('a button with a pending form', () => {
     await page.keyboard.press('Enter');
     await resend.click({ force: true });
     answer();
-    await page.getByText('Attempt 2:').first().waitFor();
+    await page.getByText('accepted, 2 attempts').waitFor();
     await expect.poll(() => resend.innerHTML()).toBe('Resend');
     expect(await resend.getAttribute('aria-busy')).toBeNull();
     expect(await resend.boundingBox()).toMatchObject({ width: before?.width });
@@ -86,10 +86,11 @@ describe('a button with a pending form', () => {
 
 describe('a form that returns to its own page', () => {
   test('preserves the scroll position and the filter of a long list', async () => {
-    const receiver = await startReceiver();
+    const receiver = await startReceiver([{ status: 500 }]);
     const sim = await startSim();
     await settled(sim, receiver, 8);
-    const { page } = await openDashboard(sim, '/_sim/ui/ipns?state=&text=order-', PHONE);
+    const filter = '?status=ipn-not-accepted&text=order-';
+    const { page } = await openDashboard(sim, `/_sim${filter}`, PHONE);
     let loads = 0;
     page.on('load', () => loads++);
     const resend = page.locator('tbody button').last();
@@ -102,7 +103,7 @@ describe('a form that returns to its own page', () => {
     expect(Math.abs((await page.evaluate<number>('scrollY')) - before)).toBeLessThan(30);
     expect(await hasFocus(resend)).toBe(true);
     const { search, hash } = new URL(page.url());
-    expect([loads, search, hash]).toEqual([0, '?state=&text=order-', '']);
+    expect([loads, search, hash]).toEqual([0, filter, '']);
   });
 
   test('leads to its result, even if events refresh the page meanwhile', async () => {
@@ -116,7 +117,7 @@ describe('a form that returns to its own page', () => {
       answered = answered.then(async () => route.fulfill({ response: await route.fetch() }));
       return answered;
     });
-    await page.locator('#verdict').getByRole('button', { name: 'Send again' }).click();
+    await page.locator('#verdict').getByRole('button', { name: 'Resend' }).click();
     await page.waitForURL('**#step-ipn_*-2');
     await page.unrouteAll({ behavior: 'ignoreErrors' });
   });
@@ -125,19 +126,20 @@ describe('a form that returns to its own page', () => {
     const sim = await startSim();
     await settled(sim, await startReceiver(), 1);
     const { page } = await openPage({ ...PHONE, javaScriptEnabled: false });
-    await page.goto(sim.url + ipnPath(sim));
+    await page.goto(sim.url + paymentPath(sim));
     for (const number of [2, 3]) {
-      await page.getByRole('button', { name: 'Resend' }).click();
-      const outcome = page.getByRole('status').filter({ hasText: `Attempt ${number}: ` });
+      await page.getByRole('button', { name: 'Resend', exact: true }).click();
+      await page.getByText(`accepted, ${number} attempts`).waitFor();
       // The browser scrolls to it and moves the focus asynchronously.
-      await page.locator(':target', { has: outcome }).waitFor();
+      const outcome = page.locator(':target .dot', { hasText: '200' });
+      await outcome.waitFor();
       const { y = -1, height = 0 } = (await outcome.boundingBox()) ?? {};
       expect(y).toBeGreaterThanOrEqual(0);
       expect(y + height).toBeLessThan(PHONE.viewport.height);
     }
     await page.keyboard.press('Tab');
-    expect(await page.locator('button:focus').textContent()).toBe('Resend');
-    await page.goto(`${sim.url}/_sim/ui/keys`);
+    expect(await page.locator(':target .dot:focus').count()).toBe(1);
+    await page.goto(`${sim.url}/_sim/ui/settings`);
     expect(await page.getByRole('button', { name: 'Copy' }).count()).toBe(0);
   });
 });

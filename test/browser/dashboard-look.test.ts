@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { requireTamperings } from '../../src/contract/tampering.ts';
 import { namesOf } from '../../src/contract/vocabulary.ts';
-import { PLACES, UI } from '../../src/http/pages/dashboard/paths.ts';
+import { NOT_ACCEPTED, PLACES, SIGNATURE, UI } from '../../src/http/pages/dashboard/paths.ts';
 import { OF_LOOKS, violationsOf } from '../helpers/axe.ts';
 import { openPage, picture, resize } from '../helpers/browser.ts';
 import { busySim, payWithMistakes, startNaiveShop } from '../helpers/busy.ts';
@@ -34,6 +34,7 @@ async function busyPages(): Promise<{ sim: Sim; places: Ways; records: Ways }> {
   const paid = await payWithMistakes(sim, { identifier: 'a-story', ipn_url: `${shop.url}/ipn` });
   const tamper = requireTamperings('amount');
   const [forged] = await ipns.fire({ payment: 'order-1', to: `${receiver.url}/ipn`, tamper });
+  const [byHand] = await ipns.fire({ to: `${receiver.url}/ipn`, identifier: 'by-hand', amount: '5' });
   const [card] = cards.all.values();
   const fill = async (page: Page, path: string, label: string, text: string, button: string) => {
     await page.goto(sim.url + path);
@@ -45,10 +46,10 @@ async function busyPages(): Promise<{ sim: Sim; places: Ways; records: Ways }> {
     'documentation page': `${UI}/docs/faults.md`,
     // Shows links to newer and older records.
     requests: `${PLACES.requests.path}?cursor=6`,
-    signature: async (page: Page) => {
+    'signature checker': async (page: Page) => {
       const data = { identifier: 'order-1', 'data[amount]': '49.90' };
       const ipn = new URLSearchParams({ status: 'success', ...data, signature: 'A'.repeat(64) });
-      await fill(page, PLACES.signature.path, 'IPN', String(ipn), 'Check signature');
+      await fill(page, SIGNATURE, 'IPN', String(ipn), 'Check signature');
       await page.locator('#verdict').waitFor();
     },
     faults: async (page: Page) => {
@@ -57,16 +58,18 @@ async function busyPages(): Promise<{ sim: Sim; places: Ways; records: Ways }> {
       await page.getByRole('link', { name: 'Wait first (latency)' }).click();
       await page.getByRole('textbox', { name: 'Latency' }).waitFor();
     },
-    clock: async (page: Page) => {
+    'paused clock': async (page: Page) => {
       await clock.move({ freeze: 'now' });
-      await page.goto(sim.url + PLACES.clock.path);
+      await page.goto(sim.url + PLACES.faults.path);
     },
+    'not accepted': `/_sim?status=${NOT_ACCEPTED}`,
   };
   const records = {
     found: `${UI}/search?q=order`,
     'a pending payment': `${UI}/payments/${payments.require('order-10').id}`,
     'a story with its verdict': `${UI}/payments/${paid}#step-initiated-1`,
     'a forged IPN': `${UI}/ipns/${forged?.id}`,
+    'an IPN by hand': `${UI}/ipns/${byHand?.id}`,
     'a card': `${UI}/cards/${card?.id}`,
     'a request': `${UI}/requests/1`,
     'nothing there': `${UI}/payments/none`,
@@ -127,7 +130,7 @@ describe.each(VISITS.map((looks) => ({ widths: looks.map(({ size }) => size.widt
     );
 
     test('empty lists fit, and axe finds nothing', async () => {
-      const lists = ['payments', 'ipns', 'cards', 'inbox'] as const;
+      const lists = ['payments', 'requests', 'cards', 'customers'] as const;
       const ways = Object.fromEntries(lists.map((place) => [place, PLACES[place].path]));
       await checkAll(await startSim(), ways, looks, 'empty');
     });

@@ -11,7 +11,7 @@ test('a user without the documentation gets from an empty dashboard to a deliver
   const { page, errors } = await openPage();
 
   await page.goto(sim.url);
-  await page.getByRole('link', { name: 'Api Key' }).click();
+  await page.getByRole('link', { name: 'Setup' }).click();
   const shownKey = (start: RegExp) => page.getByText(start).first().innerText();
   expect([await shownKey(/^pub_sim_/), await shownKey(/^sec_sim_/)]).toEqual([sim.publicKey, sim.secretKey]);
   await page.getByRole('link', { name: 'Payments' }).click();
@@ -34,11 +34,11 @@ test('a user without the documentation gets from an empty dashboard to a deliver
   await checkout.waitForURL('**/_sim/ui/paid');
 
   await page.bringToFront();
-  await page.getByText('connection refused').first().waitFor();
+  await page.getByText('Connection refused').first().waitFor();
 
   const receiver = await startReceiver([{}], port);
-  await page.getByRole('button', { name: 'Send again' }).first().click();
-  await page.getByText('delivered').first().waitFor();
+  await page.getByRole('button', { name: 'Resend', exact: true }).click();
+  await page.getByText('Your shop: accepted').waitFor();
   expect(receiver.requests).toHaveLength(1);
   expect(receiver.requests[0]?.body).toContain('identifier=order-1');
   expect(errors).toEqual([]);

@@ -50,14 +50,14 @@ it('the dashboard below the path of --public-url links only to addresses below i
     expect(others.filter((link) => !link.startsWith('value='))).toEqual([]);
   }
   const post = (body: Record<string, string>) =>
-    fetch(`${url}/xcash/_sim/ui/clock`, {
+    fetch(`${url}/xcash/_sim/ui/faults/clock`, {
       method: 'POST',
       body: new URLSearchParams(body),
       redirect: 'manual',
     });
   const moved = await post({ move: 'advance', advance: '1h' });
-  expect(moved.headers.get('location')).toBe('/xcash/_sim/ui/clock');
-  expect(await (await post({ advance: '1h' })).text()).toContain('data-page="/xcash/_sim/ui/clock"');
+  expect(moved.headers.get('location')).toBe('/xcash/_sim/ui/faults');
+  expect(await (await post({ advance: '1h' })).text()).toContain('data-page="/xcash/_sim/ui/faults"');
 });
 
 it('a token that is entered below the path of --public-url is valid with and without that path', async () => {

@@ -37,16 +37,15 @@ const approved = async (changes: Record<string, string> = {}, on = sim) =>
 
 const PAGES = [
   '',
-  '/ui/ipns',
+  '?status=ipn-not-accepted',
   '/ui/cards',
-  '/ui/keys',
+  '/ui/settings',
   '/ui/requests',
   '/ui/audit',
-  '/ui/wallets',
+  '/ui/customers',
   '/ui/new-payment',
-  '/ui/inbox',
   '/ui/faults',
-  '/ui/clock',
+  '/ui/signature',
 ];
 
 describe('every page of the dashboard', () => {
@@ -186,8 +185,7 @@ describe('payments', () => {
     expect(html).toMatch(/href="\/_sim\?status=pending&amp;text=tea"><span class="number">1</);
     expect(html).toMatch(/href="\/_sim\?status=canceled&amp;text=tea" aria-current="true"/);
     expect(html).toMatch(/href="\/_sim\?text=tea"><span class="number">1<\/span> all/);
-    // A search keeps the selection. Clicking a selected mode removes it.
-    expect(html).toContain('<input type="hidden" name="status" value="canceled"/>');
+    // Clicking a selected mode removes it.
     const live = await (await get('/_sim?mode=live')).text();
     expect(live).toMatch(/href="\/_sim" aria-current="true">live</);
   });
@@ -211,81 +209,98 @@ describe('payments', () => {
 });
 
 describe('IPNs', () => {
-  it('are filtered by state and text, and Resend keeps the filter', async () => {
+  const NOT_ACCEPTED = '/_sim?status=ipn-not-accepted';
+  const namesIn = (html: string) =>
+    [...html.matchAll(/<th scope="row"><a [^>]*>(.*?)<\/a>/g)].map(([, name]) =>
+      name?.replace(/<[^>]+>/g, ''),
+    );
+
+  it('that were not accepted are a tab of the payments, from which Resend returns', async () => {
     const receiver = await startReceiver();
     sim = await startSim({ ipnSchedule: ['1h'] });
     await approved({ identifier: 'tea', ipn_url: `${receiver.url}/ipn` });
-    await approved({ identifier: 'milk' });
-    const shown = async (query: string) => {
-      const html = await (await get(`/_sim/ui/ipns?${query}`)).text();
-      return ['tea', 'milk'].filter((name) => html.includes(`>${name}</a>`));
-    };
-    expect(await shown('state=delivered')).toEqual(['tea']);
-    expect(await shown('state=ok')).toEqual(['tea']);
-    expect(await shown('state=retrying')).toEqual(['milk']);
-    expect((await (await get('/_sim/ui/ipns')).text()).replace(/<[^>]+>/g, '')).toMatch(
-      /2 all0 Needs attention1 Retrying0 Forgery accepted1 OK/,
+    const milk = await approved({ identifier: 'milk' });
+    await sim.initiate(fields({ identifier: 'pending' }));
+    const moved = await fetch(`${sim.url}/_sim/ui/ipns`, { redirect: 'manual' });
+    expect([moved.status, moved.headers.get('location')]).toEqual([303, NOT_ACCEPTED]);
+    const html = await (await get(NOT_ACCEPTED)).text();
+    expect(namesIn(html)).toEqual(['milk']);
+    expect(html.replace(/<[^>]+>/g, '')).toMatch(
+      /3 all1 pending2 succeeded0 canceled0 failed0 expired1 IPN not accepted/,
     );
-    expect(await shown('text=:9/IPN')).toEqual(['milk']);
-    expect(await shown('state=delivered&text=milk')).toEqual([]);
-    const html = await (await get('/_sim/ui/ipns?state=delivered&text=tea')).text();
-    const from = /name="from" value="([^"]*)"/.exec(html)?.[1]?.replaceAll('&amp;', '&') ?? '';
-    const id = /<tr id="([^"]*)"/.exec(html)?.[1];
-    const answer = await post(`/_sim/ui/ipns/${id}/resend`, { from });
-    expect(answer.headers.get('location')).toBe(`/_sim/ui/ipns?state=delivered&text=tea#${id}`);
-    const path = `/_sim/ui/ipns/${id}?state=delivered&text=tea`;
-    expect(await (await get(path)).text()).toContain(`name="from" value="${path.replace('&', '&amp;')}"`);
-    const there = await post(`/_sim/ui/ipns/${id}/resend`, { from: path });
-    expect(there.headers.get('location')).toBe(`${path}#send`);
+    expect(html).toContain('unreachable (connection refused), retry scheduled');
+    const from = /name="from" value="([^"]*)"/.exec(html)?.[1] ?? '';
+    const answer = await post(`/_sim/ui/ipns/${milk}/resend`, { from });
+    expect(answer.headers.get('location')).toBe(NOT_ACCEPTED);
   });
 
-  it('are resent, sent elsewhere, and forged', async () => {
+  it('are on the page of their payment, and have their own page without one', async () => {
+    const id = await approved();
+    const payment = sim.server.parts.payments.require('order-1');
+    const moved = await fetch(`${sim.url}/_sim/ui/ipns/${id}`, { redirect: 'manual' });
+    const place = `/_sim/ui/payments/${payment.id}#step-${id}-1`;
+    expect([moved.status, moved.headers.get('location')]).toEqual([303, place]);
+    const receiver = await startReceiver();
+    const to = `${receiver.url}/by-hand`;
+    const [fired] = await sim.server.parts.ipns.fire({ to, identifier: 'by-hand', amount: '5' });
+    const html = await (await get(`/_sim/ui/ipns/${fired?.id}`)).text();
+    expect(html).toMatch(/<h1>IPN of by-hand<\/h1>.*data-state="accepted".*data-verdict="good"/s);
+    const requests = await (await get('/_sim/ui/requests?route=IPN')).text();
+    expect(requests).toContain(`<a href="/_sim/ui/ipns/${fired?.id}?route=IPN"`);
+    expect(namesIn(requests)).toEqual([`POST ${to}`]);
+  });
+
+  it('are resent, sent elsewhere, and forged from the payment', async () => {
     const receiver = await startReceiver();
     const id = await approved({ ipn_url: `${receiver.url}/ipn` });
-    const page = await followed(await post(`/_sim/ui/ipns/${id}/resend`, { from: '/_sim/ui/ipns' }));
-    expect(page).toContain('<h1>IPNs</h1>');
-    expect(receiver.requests.map(({ url }) => url)).toEqual(['/ipn', '/ipn']);
-    const elsewhere = await followed(
-      await post(`/_sim/ui/ipns/${id}/resend`, { to: `${receiver.url}/other` }),
-    );
-    expect(elsewhere).toContain(`${receiver.url}/other`);
-    const falsified = await followed(await post(`/_sim/ui/ipns/${id}/tamper`, { tamper: 'case' }));
-    expect(falsified).toContain('it does not match the secret key');
+    const from = `/_sim/ui/payments/${sim.server.parts.payments.require('order-1').id}`;
+    const resent = await post(`/_sim/ui/ipns/${id}/resend`, { from });
+    expect(resent.headers.get('location')).toBe(`${from}#step-${id}-2`);
+    expect(await followed(resent)).toContain('Your shop: accepted, 2 attempts</span>');
+    const other = { to: `${receiver.url}/other`, from };
+    const elsewhere = await followed(await post(`/_sim/ui/ipns/${id}/resend`, other));
+    expect(elsewhere).toContain(other.to);
+    // Each of these has one or two attempts.
+    expect(elsewhere).toContain('Your shop: accepted, 2 IPNs</span>');
+    const forged = await followed(await post(`/_sim/ui/ipns/${id}/tamper`, { tamper: 'case', from }));
+    expect(forged).toContain('it does not match the secret key');
+    expect(forged).toContain('data-state="forgery-accepted">Your shop: accepted a forged IPN</span>');
     expect(receiver.requests.map(({ url }) => url)).toEqual(['/ipn', '/ipn', '/other', '/ipn']);
   });
 
   it('are resent together if selected, and one notice shows the result', async () => {
-    const receiver = await startReceiver();
+    const receiver = await startReceiver([{ status: 500 }, {}]);
     await approved({ identifier: 'tea', ipn_url: `${receiver.url}/ipn` });
     await approved({ identifier: 'milk' });
-    await approved({ identifier: 'salt', ipn_url: `${receiver.url}/other` });
-    const html = await (await get('/_sim/ui/ipns?text=i')).text();
+    const html = await (await get(NOT_ACCEPTED)).text();
     const [, action = ''] = /<form id="resend-selected" method="post" action="([^"]*)"/.exec(html) ?? [];
     const names = [...html.matchAll(/type="checkbox" name="([^"]*)" form="resend-selected"/g)];
-    const selected = Object.fromEntries(names.slice(0, 2).map(([, name = '']) => [name, 'on']));
-    const answer = await post(action, { from: '/_sim/ui/ipns?text=i', ...selected });
-    expect(answer.headers.get('location')).toBe('/_sim/ui/ipns?text=i&resent=1+of+2');
-    expect(await followed(answer)).toContain('Resent: 1 of 2 delivered.');
-    expect(receiver.requests.map(({ url }) => url)).toEqual(['/ipn', '/other', '/other']);
+    const selected = Object.fromEntries(names.map(([, name = '']) => [name, 'on']));
+    const answer = await post(action, { from: NOT_ACCEPTED, ...selected });
+    expect(answer.headers.get('location')).toBe(`${NOT_ACCEPTED}&resent=1+of+2`);
+    const after = await followed(answer);
+    expect(after).toContain('Resent: 1 of 2 accepted.');
+    expect(namesIn(after)).toEqual(['milk']);
     const none = await post(action);
     expect([none.status, await none.text()]).toEqual([422, expect.stringContaining('no IPN is selected')]);
-    const linked = await (await get('/_sim/ui/ipns?resent=Call+0123+456')).text();
+    const linked = await (await get('/_sim?resent=Call+0123+456')).text();
     expect(linked).not.toContain('Call 0123');
   });
 
   it('show the forward address, not their ipn_url, if they were forwarded', async () => {
-    const receiver = await startReceiver();
+    const receiver = await startReceiver([{ status: 500 }]);
     const forwarding = await startSim({ forwardIpn: `${receiver.url}/mine` });
     const id = await approved({ ipn_url: 'https://shop.example/ipn' }, forwarding);
-    const page = async (path: string) => (await fetch(`${forwarding.url}/_sim/ui/${path}`)).text();
-    const list = await page('ipns');
-    expect(list).toContain(`forwarded to </span><span class="short" title="${receiver.url}/mine">`);
+    const page = async (path: string) => (await fetch(`${forwarding.url}/_sim${path}`)).text();
+    const list = await page('?status=ipn-not-accepted');
+    expect(list).toContain(`forwarded to </span><span class="short keep-16" title="${receiver.url}/mine">`);
     expect(list).not.toContain('shop.example');
-    expect(await page(`ipns/${id}`)).toMatch(/Forwarded to.*\/mine/s);
+    expect(await page(`/ui/ipns/${id}`)).toMatch(/Forwarded to.*\/mine/s);
   });
 
   it('link back to our own pages only', async () => {
     const id = await approved();
+    const { id: payment } = sim.server.parts.payments.require('order-1');
     for (const from of [
       '/_sim/ui/ipns?next=https://evil.test',
       'https://evil.test/',
@@ -293,7 +308,7 @@ describe('IPNs', () => {
       '/_sim/ui/../../evil',
     ]) {
       const answer = await post(`/_sim/ui/ipns/${id}/resend`, { from });
-      expect(answer.headers.get('location')).toBe(`/_sim/ui/ipns/${id}#send`);
+      expect(answer.headers.get('location')).toMatch(new RegExp(`^/_sim/ui/payments/${payment}#step-${id}-\\d$`));
     }
   });
 
@@ -306,7 +321,7 @@ describe('IPNs', () => {
     expect(html).toContain('data%5Bamount%5D=49.90');
     expect(html).toContain('&quot;oops&quot;: true');
     expect(html).toContain('Correct: upper-case hex HMAC-SHA256');
-    await post('/_sim/ui/keys', {});
+    await post('/_sim/ui/settings/keys', {});
     expect(await (await get(`/_sim/ui/ipns/${id}`)).text()).toMatch(
       /it does not match the secret key.*which has since been replaced/s,
     );
@@ -351,7 +366,7 @@ describe('cards', () => {
   });
 
   it('belong to the selected merchant', async () => {
-    await post('/_sim/ui/keys/merchants', { name: 'Second Shop' });
+    await post('/_sim/ui/settings/merchants', { name: 'Second Shop' });
     const second = [...sim.server.parts.merchants.all.values()].at(-1);
     const created = await post('/_sim/ui/cards', { ...CARD, merchant: second?.id ?? '' });
     expect(await followed(created)).toContain('Second Shop');
@@ -362,7 +377,7 @@ describe('cards', () => {
 
 describe('keys', () => {
   it('are replaced with one click, with a note that the old pair stops working', async () => {
-    const html = await followed(await post('/_sim/ui/keys', {}));
+    const html = await followed(await post('/_sim/ui/settings/keys', {}));
     expect(html).not.toContain(sim.publicKey);
     expect(html).toContain('The old pair stops working immediately');
     const { data } = await sim.control<{ data: { publicKey: string }[] }>('/merchants');
@@ -370,10 +385,10 @@ describe('keys', () => {
   });
 
   it('are created for a new merchant, but not for an existing name', async () => {
-    expect(await followed(await post('/_sim/ui/keys/merchants', { name: 'Second Shop' }))).toContain(
+    expect(await followed(await post('/_sim/ui/settings/merchants', { name: 'Second Shop' }))).toContain(
       'Second Shop',
     );
-    expect((await post('/_sim/ui/keys/merchants', { name: 'Second Shop' })).status).toBe(422);
+    expect((await post('/_sim/ui/settings/merchants', { name: 'Second Shop' })).status).toBe(422);
   });
 });
 
@@ -384,8 +399,9 @@ describe('verification codes', () => {
     const id = await newest();
     const payment = () => payments.find(id) ?? expect.fail('there is no payment');
     const shown = async () => {
-      const html = await (await get('/_sim/ui/inbox')).text();
-      return [...html.matchAll(/class="status (\w+)"/g), ...html.matchAll(/data-(copy)/g)].map(
+      const html = await (await get('/_sim/ui/customers')).text();
+      const [, codes = ''] = /id="message-list"(.*?)<\/section>/s.exec(html) ?? [];
+      return [...codes.matchAll(/class="status (\w+)"/g), ...codes.matchAll(/data-(copy)/g)].map(
         ([, found]) => found,
       );
     };
@@ -417,13 +433,13 @@ describe('the faults page and the clock page', () => {
 
   it('pause, move and resume the clock', async () => {
     const freeze = '2027-01-01T00:00:00Z';
-    expect(await followed(await post('/_sim/ui/clock', { move: 'freeze', freeze }))).toContain(
+    expect(await followed(await post('/_sim/ui/faults/clock', { move: 'freeze', freeze }))).toContain(
       '2027-01-01 00:00:00',
     );
-    expect(await followed(await post('/_sim/ui/clock', { move: 'resume', from: '/_sim' }))).toContain(
+    expect(await followed(await post('/_sim/ui/faults/clock', { move: 'resume', from: '/_sim' }))).toContain(
       '<h1>Payments</h1>',
     );
     for (const wrong of [{ move: 'back' }, { move: 'advance', advance: 'soon' }, {}])
-      expect((await post('/_sim/ui/clock', wrong)).status).toBe(422);
+      expect((await post('/_sim/ui/faults/clock', wrong)).status).toBe(422);
   });
 });

@@ -73,13 +73,11 @@ it('pages and verdicts of the dashboard link to the documentation that explains 
   const { delivery: ipn } = await paid(sim);
   const explained = {
     '': 'initiate.md',
-    '/ui/ipns': 'ipns-by-hand.md',
     [`/ui/ipns/${ipn?.id}`]: 'receive-and-verify.md',
     '/ui/faults': 'faults.md',
-    '/ui/clock': 'time.md',
     '/ui/audit': 'audit.md',
     '/ui/cards': 'cards.md',
-    '/ui/signature': 'receive-and-verify.md',
+    '/ui/customers': 'checkout.md',
     '/ui/settings': 'configuration.md',
   };
   for (const [path, file] of Object.entries(explained))

@@ -11,7 +11,7 @@ describe('a resent request', () => {
   it('is the same request to the service, and opens its own page', async () => {
     const sim = await startSim();
     await sim.initiate(ORDER);
-    expect(await pageOf(sim, '/_sim/ui/requests/1')).toContain('>Send again</button>');
+    expect(await pageOf(sim, '/_sim/ui/requests/1')).toContain('>Resend request</button>');
     const answer = await replay(sim, 1);
     expect([answer.status, answer.location]).toEqual([303, '/_sim/ui/requests/2']);
     const [first, second] = recorded(sim);
@@ -67,7 +67,7 @@ describe('a resent request', () => {
   ])('is rejected with an explanation when it %s', async (_, path, request, problem) => {
     const sim = await startSim();
     await fetch(sim.url + path, { method: 'POST', ...request });
-    expect(await pageOf(sim, '/_sim/ui/requests/1')).toContain('This request cannot be sent again: ');
+    expect(await pageOf(sim, '/_sim/ui/requests/1')).toContain('This request cannot be resent: ');
     const answer = await replay(sim, 1);
     expect([answer.status, recorded(sim).length]).toEqual([409, 1]);
     expect(answer.html.replaceAll('&#39;', "'")).toContain(problem);

@@ -107,7 +107,7 @@ describe('the secret key and the control token', () => {
     const sim = await startSim({ secretKey: SECRET, controlToken: TOKEN });
     const { id } = await leakEverywhere(sim);
     expect(sim.server.parts.payments.all.get(id)?.details).toContain(SECRET);
-    for (const path of ['/merchants', '/snapshot', '/ui/keys'])
+    for (const path of ['/merchants', '/snapshot', '/ui/settings'])
       expect(await read(sim, path)).toContain(SECRET);
   });
 });

@@ -12,8 +12,14 @@ it('the settings show every option with its value and source, without secrets', 
   expect(text).toMatch(/Profile newer-server Behaviours \d+ documented, \d+ observed, \d+ chosen/);
   expect(text).toMatch(/--ipn-retries 3 --ipn-retries /);
   expect(text).toMatch(/--delivery ipn-then-redirect default /);
-  const given = await startSim({ secretKey: 'sec_sim_given_by_the_user_1' });
-  expect(await pageOf(given, '/_sim/ui/settings')).not.toContain('given_by_the_user');
+  const given = await startSim({
+    controlToken: 'given-by-the-user',
+    forwardIpn: 'http://me:word@127.0.0.1:9/',
+  });
+  const headers = { authorization: 'Bearer given-by-the-user' };
+  const page = await (await fetch(`${given.url}/_sim/ui/settings`, { headers })).text();
+  expect(page).toMatch(/--forward-ipn.*127\.0\.0\.1:9/s);
+  expect(page).not.toMatch(/given-by-the-user|word@/);
 });
 
 it('the settings reset or import the state only after the user types the word', async () => {

@@ -26,25 +26,25 @@ async function fullLists(ipn_url: string): Promise<void> {
 const LIGHT_BYTES = 60 * 1_024;
 
 describe('the frame', () => {
-  it('groups the pages, and marks the current one', async () => {
+  it('has eight entries, and marks the current one', async () => {
     const html = await page('/ui/faults');
-    const [, groups = ''] = /<nav class="tabs"[^>]*>(.*?)<\/nav>/s.exec(html) ?? [];
-    const names = groups
-      .split('</ul>')
-      .map((list) => [...list.matchAll(/>([^<>]+)<\/a>/g)].map(([, name]) => name).join());
-    expect(names).toEqual([
-      'Payments,IPNs,Requests,Cards',
-      'Faults,Clock,Wallets,Inbox,Audit',
-      'Signature,API keys,Settings,Documentation',
-      '',
+    const [, entries = ''] = /<nav class="tabs"[^>]*>(.*?)<\/nav>/s.exec(html) ?? [];
+    expect([...entries.matchAll(/>([^<>]+)<\/a>/g)].map(([, name]) => name)).toEqual([
+      'Payments',
+      'Requests',
+      'Cards',
+      'Faults &amp; clock',
+      'Test customers',
+      'Audit',
+      'Setup',
+      'Documentation',
     ]);
-    expect(groups).toMatch(
-      /<span id="group-tools">Test tools<\/span><ul aria-labelledby="group-tools">.*aria-current="page">Faults</,
-    );
+    expect(entries).toContain('aria-current="page">Faults &amp; clock<');
+    expect(html.match(/<input[^>]* type="search"/g)).toHaveLength(1);
   });
 
   it('has the search and the list of shortcuts on every page, without a script', async () => {
-    for (const path of ['', '/ui/keys', '/ui/search']) {
+    for (const path of ['', '/ui/settings', '/ui/search']) {
       const html = await page(path);
       expect(html).toMatch(/<form method="get" action="\/_sim\/ui\/search"><label[^>]*>Search<\/label>/);
       expect(textOf(html, /<dialog id="shortcuts"[^>]*>(.*?)<\/dialog>/s)).toContain('/ search everything');
@@ -71,7 +71,7 @@ describe('a list', () => {
     const long = 'x'.repeat(1_900);
     const receiver = await startReceiver([{ status: 302, headers: { Location: `/${long}` } }]);
     await fullLists(`${receiver.url}/${long}`);
-    for (const path of ['', '/ui/ipns', '/ui/requests', '/ui/search?q=order']) {
+    for (const path of ['', '?status=ipn-not-accepted', '/ui/requests', '/ui/search?q=order']) {
       const html = await page(path);
       expect(Buffer.byteLength(html), path).toBeLessThan(LIGHT_BYTES);
       if (!path.includes('search')) expect(html.match(/<tr (id|data-key)=/g), path).toHaveLength(50);
@@ -89,7 +89,7 @@ describe('a list', () => {
     const [opened, initiated] = ['GET /sandbox/initiate/payment/checkout', 'POST /sandbox/payment/initiate'];
     const [cards, other] = ['GET /api/cards', 'GET /wp-login.php'];
     expect(textOf(await page('/ui/requests'), /<nav id="requests-route"[^>]*>(.*?)<\/nav>/s)).toBe(
-      '4 all1 initiate1 checkout1 cards1 other',
+      '4 all1 initiate1 checkout1 cards0 IPN1 other',
     );
     expect(await rows('')).toEqual([other, cards, opened, initiated]);
     expect(await rows('?route=cards')).toEqual([cards]);
@@ -147,40 +147,53 @@ describe('a list', () => {
     const receiver = await startReceiver([{}, { body: long }]);
     for (const identifier of ['good', 'wrong'])
       await paid(sim, { identifier, ipn_url: `${receiver.url}/ipn` });
-    for (const [path, wrong] of [
-      ['', 'error in response'],
-      ['/ui/ipns', 'answered 2xx, but with an error'],
-      ['/ui/search?q=127.0.0.1', 'answered 2xx, but with an error'],
-    ] as const) {
-      const html = await page(path);
-      const states = html.matchAll(/<span class="status (?:delivered|failed)">((?:deliv|answ|error)[^<]*)</g);
-      expect([path, [...states].map(([, state]) => state)]).toEqual([path, [wrong, 'delivered']]);
+    for (const path of ['', '/ui/search?q=127.0.0.1']) {
+      const states = [...(await page(path)).matchAll(/<span class="status shop \w+">([^<]*)</g)];
+      expect([path, states.map(([, state]) => state)]).toEqual([
+        path,
+        ['failed (200 with an error)', 'accepted'],
+      ]);
     }
   });
 
   it('gives every Resend button a unique name', async () => {
     for (const identifier of ['order-1', 'order-2']) await paid(sim, { identifier });
-    const names = [...(await page('/ui/ipns')).matchAll(/<button[^>]*>(Resend.*?)<\/button>/g)];
+    const names = [
+      ...(await page('?status=ipn-not-accepted')).matchAll(/<button[^>]*>(Resend.*?)<\/button>/g),
+    ];
     expect(names.map(([, name = '']) => name.replace(/<[^>]+>/g, ''))).toEqual([
       'Resend selected',
-      expect.stringMatching(/^Resend IPN of order-2, ipn_\w+$/),
-      expect.stringMatching(/^Resend IPN of order-1, ipn_\w+$/),
+      expect.stringMatching(/^Resend IPN of order-2, pay_\w+$/),
+      expect.stringMatching(/^Resend IPN of order-1, pay_\w+$/),
     ]);
   });
 
   it.each([
-    ['accepted', {}, 'failed'],
-    ['rejected', { status: 400 }, 'delivered'],
-  ])('shows that a forged IPN was %s, styled as right or wrong', async (ended, answer, style) => {
+    ['accepted', {}, 'failed', 'accepted a forged IPN'],
+    ['rejected', { status: 400 }, 'delivered', 'accepted'],
+  ])('shows that a forged IPN was %s', async (_, answer, style, words) => {
     const receiver = await startReceiver([{}, answer]);
     await paid(sim, { ipn_url: `${receiver.url}/ipn` });
-    const [forged] = await sim.server.parts.ipns.fire({
-      payment: 'order-1',
-      to: `${receiver.url}/ipn`,
-      tamper: requireTamperings('amount'),
-    });
-    for (const path of ['', '/ui/ipns', `/ui/ipns/${forged?.id}`])
-      expect(await page(path)).toContain(`<span class="status ${style}">forged, ${ended}</span>`);
+    const tamper = requireTamperings('amount');
+    await sim.server.parts.ipns.fire({ payment: 'order-1', to: `${receiver.url}/ipn`, tamper });
+    expect(await page('')).toContain(`<span class="status shop ${style}">${words}</span>`);
+  });
+
+  it('shows payments that were rejected at initiate, from the request log and counted apart', async () => {
+    const initiate = (identifier: string, amount: string) =>
+      fetch(`${sim.url}/sandbox/payment/initiate`, {
+        method: 'POST',
+        body: new URLSearchParams({ ...ORDER, public_key: sim.publicKey, identifier, amount }),
+      });
+    await initiate('cheap', '-3');
+    const empty = await page('');
+    expect(empty).toMatch(/<details id="rejected"[^>]* open="">.*1 rejected at initiate.*No payment yet/s);
+    await initiate('good', '3');
+    const html = textOf(await page(''), /<main[^>]*>(.*?)<\/main>/s);
+    expect(html).toMatch(/1 all1 pending0 succeeded.*1 rejected at initiate cheap: .*amount must be/);
+    expect(sim.server.parts.payments.all.size).toBe(1);
+    sim.server.parts.events.forget('a test');
+    expect(await page('')).not.toContain('rejected at initiate');
   });
 });
 
@@ -196,7 +209,7 @@ describe('the search', () => {
   const foundRecords = async (text: string) =>
     (await found(text)).filter((one) => !one.startsWith('requests: '));
 
-  it('finds payments, IPNs and cards by the values shown on pages', async () => {
+  it('finds payments and cards by the values shown on pages', async () => {
     const { payments, cards, dialect, merchants } = sim.server.parts;
     const ada = { customer_name: 'Ada Lovelace', customer_email: 'ada@analytical.test' };
     await sim.initiate({ ...ORDER, ...ada, identifier: 'iced-tea', amount: '1250.34' });
@@ -214,8 +227,8 @@ describe('the search', () => {
       tea?.trx ?? '',
     ])
       expect([text, await foundRecords(text)]).toEqual([text, ['payments: iced-tea']]);
-    expect(await found('dairy')).toEqual(['ipns: oat-milk']);
-    expect(await foundRecords('oat-milk')).toEqual(['payments: oat-milk', 'ipns: oat-milk']);
+    expect(await found('dairy')).toEqual(['payments: oat-milk']);
+    expect(await foundRecords('oat-milk')).toEqual(['payments: oat-milk']);
     expect(await found('hopper')).toEqual(['cards: Travel']);
     expect(await page('/ui/search?q=nobody')).toContain('No matches.');
     expect(await page('/ui/search?q=%3Cimg%3E')).not.toContain('<img');

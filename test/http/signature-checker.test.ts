@@ -62,14 +62,19 @@ describe('the signature checker', () => {
     const sim = await startSim();
     const { delivery } = await paid(sim);
     const id = delivery?.id ?? '';
-    expect(await pageOf(sim, `/_sim/ui/ipns/${id}`)).toMatch(
-      new RegExp(`<form[^>]* action="${PAGE}"[^>]*>.*value="${id}".*name="signature"`),
-    );
+    expect(await pageOf(sim, `/_sim/ui/ipns/${id}`)).toMatch(new RegExp(`<a href="${PAGE}\\?body=${id}">`));
     const signature = createHmac('sha256', sim.secretKey).update('49.90order-1').digest('hex');
     const { html } = await postForm(sim, PAGE, { body: id, signature });
     expect(html).toContain('Write the digest as upper-case hexadecimal.');
     expect(html).toContain('your code computes a different signature from the gateway');
     expect(html).toContain('data-verdict="bad"');
+    // Both the signature that was sent and the computed one.
+    const upper = signature.toUpperCase();
+    expect(html).toMatch(
+      new RegExp(
+        `<dt>Sent</dt><dd><code>${upper}</code>.*<dt>Your code computed</dt><dd><code>${signature}</code>`,
+      ),
+    );
   });
 
   it.each([

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { pageOf, postForm } from '../helpers/forms.ts';
 import { type Sim, startSim } from '../helpers/sim.ts';
 
-const PAGE = '/_sim/ui/wallets';
+const PAGE = '/_sim/ui/customers';
 const FUND = `${PAGE}/wal_poor_usd/fund`;
 const balance = ({ server }: Sim) => server.parts.wallets.all.get('wal_poor_usd')?.balance;
 
@@ -15,8 +15,8 @@ describe('the wallets', () => {
 
   it('are funded by a form that returns to the wallet', async () => {
     const sim = await startSim();
-    const answer = await postForm(sim, FUND, { amount: ' 250.50 ', from: `${PAGE}?text=poor` });
-    expect([answer.status, answer.location]).toEqual([303, `${PAGE}?text=poor#wallet-wal_poor_usd`]);
+    const answer = await postForm(sim, FUND, { amount: ' 250.50 ', from: PAGE });
+    expect([answer.status, answer.location]).toEqual([303, `${PAGE}#wallet-wal_poor_usd`]);
     expect(balance(sim)).toBe('251.50');
     const away = await postForm(sim, FUND, { amount: '1', from: 'https://evil.test/' });
     expect(away.location).toBe(`${PAGE}#wallet-wal_poor_usd`);

@@ -62,8 +62,10 @@ function pointTo(hash: string, form: HTMLFormElement): void {
   const shown = document.getElementById(hash.slice(1));
   if (!shown || shown.contains(form) || hash === location.hash) return;
   const { scrollX, scrollY } = window;
+  const focused = document.activeElement;
   location.replace(hash);
   scrollTo({ left: scrollX, top: scrollY, behavior: 'instant' });
+  if (focused instanceof HTMLElement) focused.focus({ preventScroll: true });
 }
 
 function fieldsOf(form: HTMLFormElement, button: HTMLButtonElement | null): URLSearchParams {

@@ -131,7 +131,7 @@ function FaultChip({ parts, page: { path } }: FrameProps) {
   const faults = parts.faults.list.filter((fault) => !isSpent(fault)).map(describeFault);
   if (faults.length === 0) return null;
   return (
-    <section class="chip" id="alarm-faults" aria-label="Faults">
+    <section class="chip" id="alarm-faults" aria-label="Active faults">
       <Link href={PLACES.faults.path} title={faults.slice(0, 20).join('\n')}>
         {faults.length === 1 ? '1 fault active' : `${faults.length} faults active`}
       </Link>
@@ -145,7 +145,7 @@ function ClockChip({ parts, page: { path } }: FrameProps) {
   const { now, frozen, ahead } = parts.clock.read();
   if (!frozen && ahead === 0) return null;
   return (
-    <section class="chip" id="alarm-clock" aria-label="Clock">
+    <section class="chip" id="alarm-clock" aria-label="Changed clock">
       <Link href={`${PLACES.faults.path}#time`}>{frozen ? 'Clock is paused' : againstReal(ahead)}</Link>
       <span class="roomy">
         {frozen && 'at '}

@@ -44,8 +44,8 @@ export function IpnDetails({ delivery, parts }: { delivery: Delivery; parts: App
 export function SendOther({ delivery, from }: { delivery: Delivery; from: string }) {
   const path = recordPath('ipns', delivery.id);
   return (
-    <Section id="send" title="Send a copy">
-      <Form to={`${path}/resend`} label="Another address" hidden={{ from }} submit="Resend to this address">
+    <Section id="send" title="Other copies">
+      <Form to={`${path}/resend`} label="Another address" hidden={{ from }} submit="Send a copy">
         <Field
           name="to"
           label="Another address"

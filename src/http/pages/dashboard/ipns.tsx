@@ -52,7 +52,7 @@ export const IPN_PAGES: NounPages = {
       const sent = await ipns.resend(id, to === hidePasswords(url) ? url : to || undefined);
       const page = ipnPath(sent);
       const back = ownPage(from, page);
-      return back.startsWith(page) ? `${back}#verdict` : back;
+      return back.startsWith(page) ? `${back}#${attemptId(sent.id, sent.attemptCount)}` : back;
     },
     [`${IPN}/diagnose`]: async ({ ipns, runtime }, { from }, id) => {
       await ipns.diagnose(id, {}, runtime.stopped);
@@ -63,9 +63,8 @@ export const IPN_PAGES: NounPages = {
       const payment = paymentId === null ? {} : { payment: paymentId };
       const [fired] = await ipns.fire({ ...payment, to: url, tamper: requireTamperings(tamper) });
       // Without a payment, the copy has its own page.
-      return fired && paymentId === null
-        ? ipnPath(fired)
-        : `${ownPage(from, recordPath('ipns', id))}#verdict`;
+      const page = fired && (paymentId === null ? ipnPath(fired) : ownPage(from, ipnPath(fired)));
+      return fired && `${page}#${attemptId(fired.id, 1)}`;
     },
   },
 };

@@ -189,7 +189,9 @@ const LOOKS: Readonly<Record<ShopState['tone'], string>> = {
 function Shop({ payment, parts }: { payment: Payment; parts: AppParts }) {
   const { state, words, tone } = parts.payments.shopState(payment);
   if (state === 'none' && payment.status !== 'succeeded') return null;
-  return <Status of={`shop ${LOOKS[tone]}`}>{words}</Status>;
+  // The state of the record, as the API and the command line name it.
+  const also = state === 'accepted' && <span class="unseen">, delivered</span>;
+  return [<Status of={`shop ${LOOKS[tone]}`}>{words}</Status>, also];
 }
 
 /** Maximum number of rejected initiates above the list. */

@@ -134,7 +134,7 @@ export const REQUESTS: List<ListedRequest> = {
       backwards: (visit) => void requests.every((request, index) => visit(request, requests.length - index)),
     };
   },
-  keyOf: ({ page }) => ({ 'data-key': page }),
+  keyOf: ({ page }) => ({ 'data-key': page.split('/').at(-1) ?? '' }),
   columns: ({ payments }, from) => [
     [
       'Request',
