@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { OBEYED_BY_TERMINALS } from '../../src/contract/curl.ts';
 import type { Payment } from '../../src/domain/state.ts';
-import { testsOf } from '../../src/http/pages/dashboard/copy-as-test.tsx';
+import { testsOf } from '../../src/http/payment-as-test.ts';
 import { dialect } from '../../src/wire/documented/service.ts';
 import { character } from '../helpers/characters.ts';
 import { pendingPayment, state } from '../helpers/records.ts';

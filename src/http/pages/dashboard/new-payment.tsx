@@ -1,15 +1,12 @@
 import type { Child } from 'hono/jsx';
-import { describeEffects } from '../../../contract/active-fault.ts';
-import { withPaymentDefaults } from '../../../contract/defaults.ts';
-import { GatewayError } from '../../../contract/error.ts';
 import { CHECKOUT_THEMES, MODES } from '../../../contract/vocabulary.ts';
-import type { CallService, ServiceResponse } from '../../call-service.ts';
+import { createPayment, initiateDefaults } from '../../create-payment.ts';
 import type { AppParts } from '../../environment.ts';
 import { Link } from '../layout.tsx';
 import { Field, Form } from './forms.tsx';
 import { Heading, type NounPages, type PageRenderer } from './page.tsx';
-import { type FormValues, PLACES, recordPath, UI } from './paths.ts';
-import { capitalized, jsonOf } from './text.ts';
+import { PLACES, recordPath, UI } from './paths.ts';
+import { capitalized } from './text.ts';
 
 const NEW_PAYMENT = `${UI}/new-payment`;
 
@@ -103,54 +100,6 @@ export function MerchantField(props: { parts: AppParts; any?: string; chosen?: s
       options={any === undefined ? options : [['', any], ...options]}
     />
   );
-}
-
-function initiateDefaults({ dialect, runtime }: AppParts, publicKey: string): Record<string, string> {
-  const values = withPaymentDefaults(
-    { checkoutTheme: CHECKOUT_THEMES[0] },
-    { baseUrl: runtime.baseUrl(), publicKey },
-  );
-  return { ...dialect.merchant.initiate('sandbox', values).form };
-}
-
-/**
- * Initiates a payment through the service's own route, as a merchant would.
- *
- * @param fields the fields of initiate by their wire names, plus `merchant` and `mode`; an empty identifier is generated
- * @returns the id of the payment
- * @throws GatewayError `invalid_fields` with every problem that the service reports
- */
-async function createPayment(
-  parts: AppParts,
-  { merchant: owner, mode: wanted, ...fields }: FormValues,
-  callService: CallService,
-): Promise<string> {
-  const { dialect, merchants } = parts;
-  const mode = MODES.find((one) => one === (wanted ?? 'sandbox'));
-  if (!mode) throw new GatewayError('invalid_fields', `mode must be one of ${MODES.join(', ')}`);
-  const { publicKey } = owner ? merchants.require(owner) : merchants.default;
-  const sent = initiateDefaults(parts, publicKey);
-  const given = { ...fields, identifier: fields['identifier']?.trim() || undefined };
-  for (const [name, value] of Object.entries(given)) if (value !== undefined) sent[name] = value;
-  const response = await callService({
-    method: 'POST',
-    target: dialect.merchant.initiatePath(mode),
-    headers: { 'content-type': 'application/x-www-form-urlencoded', 'user-agent': 'gateway-sim dashboard' },
-    body: new URLSearchParams(sent).toString(),
-  });
-  const { checkoutUrl, problems } = dialect.merchant.readAnswer(jsonOf(response.body));
-  if (checkoutUrl !== undefined) return dialect.merchant.paymentIdOf(checkoutUrl);
-  throw refusal(problems, response);
-}
-
-/** Explains why no payment was created, with the service's response and its notes for the developer. */
-function refusal(answered: readonly string[] = [], { status, recorded }: ServiceResponse): GatewayError {
-  const { notes = [], fault } = recorded ?? {};
-  const known = fault ? [`your fault rule applied: ${describeEffects(fault)}`] : [...answered, ...notes];
-  const problems = known.length
-    ? [...new Set(known)]
-    : [`initiate returned ${status} without a checkout URL`];
-  return new GatewayError('invalid_fields', problems[0] ?? '', { problems });
 }
 
 export const NEW_PAYMENT_PAGES: NounPages = {

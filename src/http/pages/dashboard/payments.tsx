@@ -3,6 +3,7 @@ import { MODES, PAYMENT_STATUSES } from '../../../contract/vocabulary.ts';
 import type { Payment } from '../../../domain/state.ts';
 import type { ShopState } from '../../../usecases/shop-state.ts';
 import type { AppParts } from '../../environment.ts';
+import { rejectedInitiates } from '../../rejected-initiates.ts';
 import { inGroups, Link, shownAmount } from '../layout.tsx';
 import { Ago, Code, type Column, Short, ShortAddress, Status, WarningCount } from './blocks.tsx';
 import { SampleInitiate } from './exchange.tsx';
@@ -12,7 +13,6 @@ import { NewPaymentLink } from './new-payment.tsx';
 import type { NounPages } from './page.tsx';
 import { listPath, NOT_ACCEPTED, ownPage, PLACES, recordPath, recordRoute, SEARCH, UI } from './paths.ts';
 import { PAYMENT_FORMS, paymentPage } from './payment.tsx';
-import { rejectedInitiates } from './requests.tsx';
 import { clip, grouped } from './text.ts';
 
 /** Resends the selected IPNs. The field names are the ids of their deliveries. */

@@ -1,13 +1,10 @@
-import { describeEffects } from '../../../contract/active-fault.ts';
-import { GatewayError, hint } from '../../../contract/error.ts';
 import type { RecordedRequest } from '../../../contract/event.ts';
 import type { Step } from '../../../usecases/story.ts';
-import type { MerchantDialect } from '../../../wire/dialect.ts';
-import type { CallService } from '../../call-service.ts';
 import { maskedRequest } from '../../control/views.ts';
 import type { AppParts } from '../../environment.ts';
 import { serviceRoute } from '../../inject-faults.ts';
-import { KEPT_BODY_CHARACTERS } from '../../record-requests.ts';
+import { identifierIn, isRejected } from '../../rejected-initiates.ts';
+import { replay, replayProblem, requireRecorded } from '../../replay-request.ts';
 import { Link } from '../layout.tsx';
 import { Ago, FactsBox, Section, Short, Status, Time, WarningCount, Warnings } from './blocks.tsx';
 import { BothSides, recordedSides, SampleInitiate } from './exchange.tsx';
@@ -15,7 +12,7 @@ import { Form } from './forms.tsx';
 import { type List, listPage } from './list.tsx';
 import { type NounPages, type PageRenderer, recordPage } from './page.tsx';
 import { PLACES, recordPath, recordRoute, withFilterOf } from './paths.ts';
-import { clip, instant, jsonOf } from './text.ts';
+import { clip } from './text.ts';
 
 const ROUTES = ['initiate', 'checkout', 'cards', 'IPN', 'other'] as const;
 const METHODS = ['GET', 'POST', 'PUT'] as const;
@@ -76,45 +73,6 @@ function sentByHand({ ipns }: AppParts): ListedRequest[] {
   });
 }
 
-/** An initiate request that created no payment. */
-export interface RejectedInitiate {
-  request: RecordedRequest;
-  identifier: string;
-  reason: string;
-}
-
-/** The initiate requests in the log that created no payment, newest first. */
-export function rejectedInitiates({ events, dialect }: AppParts): RejectedInitiate[] {
-  return events
-    .requests()
-    .filter(
-      (request) =>
-        request.method === 'POST' &&
-        serviceRoute(request.target.split('?', 1)[0] ?? '', dialect) === 'initiate' &&
-        request.paymentId === null &&
-        isRejected(request),
-    )
-    .map((request) => ({
-      request,
-      identifier: identifierIn(request.requestBody ?? ''),
-      reason: reasonOf(request, dialect.merchant),
-    }));
-}
-
-function reasonOf(
-  { status, responseBody, fault, notes }: RecordedRequest,
-  merchant: MerchantDialect,
-): string {
-  if (fault) return `your fault rule applied: ${describeEffects(fault)}`;
-  const { problems, message } = merchant.readAnswer(jsonOf(responseBody ?? ''));
-  return problems?.join('. ') || message || notes.join('. ') || `answered ${status}`;
-}
-
-function identifierIn(body: string): string {
-  if (!body.startsWith('{')) return new URLSearchParams(body).get('identifier') ?? '';
-  return /"identifier"\s*:\s*"([^"]*)"/.exec(body)?.[1] ?? '';
-}
-
 export const REQUESTS: List<ListedRequest> = {
   place: 'requests',
   noun: 'request',
@@ -129,9 +87,11 @@ export const REQUESTS: List<ListedRequest> = {
   },
   records: (parts) => {
     const requests = listedRequests(parts);
+    // The log drops the oldest, so their number alone is no place.
+    const newest = requests.length + (parts.events.requests()[0]?.id ?? 0);
     return {
       size: requests.length,
-      backwards: (visit) => void requests.every((request, index) => visit(request, requests.length - index)),
+      backwards: (visit) => void requests.every((request, index) => visit(request, newest - index)),
     };
   },
   keyOf: ({ page }) => ({ 'data-key': page.split('/').at(-1) ?? '' }),
@@ -171,10 +131,6 @@ export const REQUESTS: List<ListedRequest> = {
 function titleOf({ method, target }: Pick<RecordedRequest, 'method' | 'target'>): string {
   return `${method} ${target.split('?', 1)[0]}`;
 }
-
-/** Initiate rejects many requests with status 200. */
-const isRejected = ({ status, responseBody }: Pick<RecordedRequest, 'status' | 'responseBody'>): boolean =>
-  status >= 400 || responseBody?.startsWith('{"error"') === true;
 
 function ResponseStatus({ of }: { of: Pick<ListedRequest, 'status' | 'result'> }) {
   const failed = of.result === 'rejected';
@@ -240,58 +196,11 @@ export function Replay({ of, parts }: { of: RecordedRequest; parts: AppParts }) 
   );
 }
 
-/** Headers that belong to the connection or to the browser's page, not to the request. */
-const NOT_REPLAYED =
-  /^(host|connection|content-length|transfer-encoding|keep-alive|expect|upgrade|te|trailer|cookie|origin|referer|accept-encoding|sec-.*|proxy-.*)$/;
-
 /** Says why the request of a step is not in the log. */
 export function missingFromLog({ requestId }: Step): string {
   return requestId === null
     ? 'Its request was logged before the emulator was restarted, or its state imported: the request log then starts empty.'
     : 'The request log no longer has its request: it keeps the last 1,000.';
-}
-
-/** @throws GatewayError `not_found` for a request that is not, or no longer, in the log */
-function requireRecorded({ events, runtime }: AppParts, id: string): RecordedRequest {
-  const request = events.requests().find((one) => String(one.id) === id);
-  if (request) return request;
-  const since = instant(runtime.startedAt);
-  const fix = hint`The request log keeps the last 1,000 requests since the emulator started, at ${since} UTC.`;
-  throw new GatewayError('not_found', `request ${id} is not in the request log`, { hint: fix });
-}
-
-/** Explains why a request cannot be resent; undefined if it can. */
-function replayProblem(request: RecordedRequest, { dialect }: AppParts): string | undefined {
-  const { method, target, requestHeaders, requestBody } = request;
-  const { pathname } = new URL(target.startsWith('/') ? `http://localhost${target}` : 'http://localhost');
-  if (serviceRoute(pathname, dialect) === null) {
-    return "only requests to the service's own routes can be resent";
-  }
-  if (method === 'TRACE') return `a ${method} request cannot be resent`;
-  const length = requestHeaders['content-length'];
-  const isWhole =
-    length === undefined
-      ? (requestBody ?? '').length < KEPT_BODY_CHARACTERS && !('transfer-encoding' in requestHeaders)
-      : Number(length) === Buffer.byteLength(requestBody ?? '');
-  if (isWhole) return undefined;
-  return `its body is incomplete in the log, which keeps at most ${KEPT_BODY_CHARACTERS} characters of text and omits bodies that were not read`;
-}
-
-/**
- * Sends a logged request to the service again, with its original secrets.
- *
- * @returns the number of the new request in the log
- * @throws GatewayError `not_found`; `wrong_state` if the request cannot be resent
- */
-async function replay(parts: AppParts, id: string, callService: CallService): Promise<number> {
-  const request = requireRecorded(parts, id);
-  const problem = replayProblem(request, parts);
-  if (problem !== undefined) throw new GatewayError('wrong_state', problem);
-  const { method, target, requestHeaders, requestBody } = request;
-  const headers = Object.entries(requestHeaders).filter(([name]) => !NOT_REPLAYED.test(name));
-  const body = ['GET', 'HEAD'].includes(method) ? null : requestBody;
-  const { recorded } = await callService({ method, target, headers: Object.fromEntries(headers), body });
-  return recorded?.id ?? request.id;
 }
 
 const REQUEST = recordRoute('requests');

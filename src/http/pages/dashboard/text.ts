@@ -10,15 +10,6 @@ export function pretty(body: string): string {
   }
 }
 
-/** Parses JSON; undefined for other texts. */
-export function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
 /** Describes how far the clock is from real time, to the second if it is less than 1 h, otherwise to the minute. */
 export function againstReal(ahead: number): string {
   const unit = Math.abs(ahead) < 3_600_000 ? 1_000 : 60_000;

@@ -1,0 +1,61 @@
+import { describeEffects } from '../contract/active-fault.ts';
+import type { RecordedRequest } from '../contract/event.ts';
+import type { MerchantDialect } from '../wire/dialect.ts';
+import type { AppParts } from './environment.ts';
+import { serviceRoute } from './inject-faults.ts';
+
+/** Initiate rejects many requests with status 200. */
+export const isRejected = ({
+  status,
+  responseBody,
+}: Pick<RecordedRequest, 'status' | 'responseBody'>): boolean =>
+  status >= 400 || responseBody?.startsWith('{"error"') === true;
+
+/** An initiate request that created no payment. */
+export interface RejectedInitiate {
+  request: RecordedRequest;
+  identifier: string;
+  reason: string;
+}
+
+/** The initiate requests in the log that created no payment, newest first. */
+export function rejectedInitiates({ events, dialect }: AppParts): RejectedInitiate[] {
+  return events
+    .requests()
+    .filter(
+      (request) =>
+        request.method === 'POST' &&
+        serviceRoute(request.target.split('?', 1)[0] ?? '', dialect) === 'initiate' &&
+        request.paymentId === null &&
+        isRejected(request),
+    )
+    .map((request) => ({
+      request,
+      identifier: identifierIn(request.requestBody ?? ''),
+      reason: reasonOf(request, dialect.merchant),
+    }));
+}
+
+function reasonOf(
+  { status, responseBody, fault, notes }: RecordedRequest,
+  merchant: MerchantDialect,
+): string {
+  if (fault) return `your fault rule applied: ${describeEffects(fault)}`;
+  const { problems, message } = merchant.readAnswer(jsonOf(responseBody ?? ''));
+  return problems?.join('. ') || message || notes.join('. ') || `answered ${status}`;
+}
+
+/** The identifier in the body of an initiate request; '' if there is none. */
+export function identifierIn(body: string): string {
+  if (!body.startsWith('{')) return new URLSearchParams(body).get('identifier') ?? '';
+  return /"identifier"\s*:\s*"([^"]*)"/.exec(body)?.[1] ?? '';
+}
+
+/** Parses JSON; undefined for other texts. */
+export function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
