@@ -434,7 +434,7 @@ function SimulatorPanel(props: StepProps & { panel: NonNullable<CheckoutView['pa
             <select id="delivery" name="delivery">
               {DELIVERY_ORDERS.map((order) => (
                 <option value={order} selected={order === defaultDelivery}>
-                  {panel.timings[order]} ({order})
+                  {panel.timings[order]}
                 </option>
               ))}
             </select>
