@@ -16,7 +16,7 @@ import type { Delivery, Payment } from '../domain/state.ts';
 import type { PostedFields } from '../wire/body.ts';
 import { initiatePosted, withInitiateHint } from './initiate.ts';
 import type { UseCaseParts } from './parts.ts';
-import { stateOfPayment } from './shop-state.ts';
+import { notAcceptedIpn, stateOfPayment } from './shop-state.ts';
 import { paymentSteps, type Step, storyOf, timeline } from './story.ts';
 import { verdictOnPayment } from './verdict.ts';
 
@@ -80,6 +80,9 @@ export function paymentUseCases(parts: UseCaseParts) {
 
     /** What the shop did with its IPNs. */
     shopState: (payment: Payment) => stateOfPayment(payment, parts),
+
+    /** The newest genuine IPN of a payment if the shop did not accept it. */
+    notAccepted: (payment: Payment) => notAcceptedIpn(payment, parts),
 
     /** @param requestId the request that caused this, if any, here and in the methods below */
     initiate: (posted: PostedFields, mode: Mode, requestId?: number): Promise<Payment> =>

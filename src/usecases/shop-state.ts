@@ -20,14 +20,6 @@ export interface ShopState {
   tone: Tone;
 }
 
-/** What the shop did with the IPNs of a payment. */
-export interface PaymentShopState extends ShopState {
-  /** The newest genuine IPN; null if there is none. */
-  genuine: Delivery | null;
-  /** Whether it was attempted and the shop did not accept it. */
-  isNotAccepted: boolean;
-}
-
 type AttemptState = Pick<ShopState, 'state' | 'words'>;
 
 /** What the shop did in one attempt of an IPN. */
@@ -82,36 +74,37 @@ export function stateOfDelivery(delivery: Delivery, parts: VerdictParts): ShopSt
   return { ...(lastState(delivery, parts) ?? { state: 'waiting', words: 'IPN due' }), tone };
 }
 
-const ACCEPTED: ReadonlySet<ShopState['state'] | undefined> = new Set(['accepted', 'forgery-accepted']);
+const ACCEPTED: ReadonlySet<ShopState['state']> = new Set(['accepted', 'forgery-accepted']);
+
+/** The newest genuine IPN of a payment; undefined if there is none. */
+const newestGenuine = ({ id }: Payment, parts: VerdictParts): Delivery | undefined =>
+  parts.store.state.deliveriesOf(id).findLast((delivery) => !verdictOnForgery(delivery, parts));
+
+/** The newest genuine IPN of a payment if it was attempted and the shop did not accept it. Fast: lists count these. */
+export function notAcceptedIpn(payment: Payment, parts: VerdictParts): Delivery | undefined {
+  const genuine = newestGenuine(payment, parts);
+  const last = genuine && lastState(genuine, parts);
+  return last && !ACCEPTED.has(last.state) ? genuine : undefined;
+}
 
 /**
  * What the shop did with the IPNs of a payment: with a forged copy if the newest one is and the shop accepted it, otherwise
  * with the newest genuine IPN.
  */
-export function stateOfPayment({ id, status }: Payment, parts: VerdictParts): PaymentShopState {
-  const deliveries = parts.store.state.deliveriesOf(id);
+export function stateOfPayment(payment: Payment, parts: VerdictParts): ShopState {
+  const deliveries = parts.store.state.deliveriesOf(payment.id);
   const newest = deliveries.at(-1);
-  const genuine = deliveries.findLast((delivery) => !verdictOnForgery(delivery, parts)) ?? null;
-  const last = genuine && lastState(genuine, parts);
-  const isNotAccepted = last != null && !ACCEPTED.has(last.state);
-  if (!newest) {
-    const state =
-      status === 'pending'
-        ? ({ state: 'waiting', words: 'no IPN yet' } as const)
-        : ({ state: 'none', words: 'no IPN sent' } as const);
-    return { ...state, tone: 'waiting', genuine, isNotAccepted };
-  }
+  if (!newest)
+    return payment.status === 'pending'
+      ? { state: 'waiting', words: 'no IPN yet', tone: 'waiting' }
+      : { state: 'none', words: 'no IPN sent', tone: 'waiting' };
   const shown = stateOfDelivery(newest, parts);
-  if (shown.state === 'forgery-accepted' || !genuine) return { ...shown, genuine, isNotAccepted };
+  const genuine = newestGenuine(payment, parts);
+  if (shown.state === 'forgery-accepted' || !genuine) return shown;
+  const { attemptCount, nextAttemptAt } = genuine;
   const { words, ...rest } = stateOfDelivery(genuine, parts);
+  const isRetried = nextAttemptAt !== null && attemptCount > 0 && rest.state !== 'waiting';
   const sent = deliveries.filter((delivery) => !verdictOnForgery(delivery, parts)).length;
-  const isRetried = genuine.nextAttemptAt !== null && genuine.attemptCount > 0 && rest.state !== 'waiting';
-  const times =
-    sent > 1 ? `, ${sent} IPNs` : genuine.attemptCount > 1 ? `, ${genuine.attemptCount} attempts` : '';
-  return {
-    ...rest,
-    words: `${words}${times}${isRetried ? ', retry scheduled' : ''}`,
-    genuine,
-    isNotAccepted,
-  };
+  const times = sent > 1 ? `, ${sent} IPNs` : attemptCount > 1 ? `, ${attemptCount} attempts` : '';
+  return { ...rest, words: `${words}${times}${isRetried ? ', retry scheduled' : ''}` };
 }

@@ -97,8 +97,18 @@ function NewAudit({ last }: { last: AuditRequest | undefined }) {
           only URLs. To place and look up orders with your own commands, or with those of a preset (
           {namesOf(AUDIT_PRESETS).join(', ')}):
         </p>
-        <CommandFold id="commands" run={WITH_COMMANDS} does="audits with your own commands" />
-        <CommandFold id="preset" run={WITH_PRESET} does="audits with a preset" />
+        <CommandFold
+          title="Command with your own commands"
+          id="commands"
+          run={WITH_COMMANDS}
+          does="audits with your own commands"
+        />
+        <CommandFold
+          title="Command with a preset"
+          id="preset"
+          run={WITH_PRESET}
+          does="audits with a preset"
+        />
       </details>
     </section>
   );

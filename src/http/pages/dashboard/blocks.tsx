@@ -207,13 +207,14 @@ export function CommandCode({ id, run, does }: { id: string; run: CommandHint; d
 }
 
 /** A command that does the same as a form beside it, collapsed. */
-export function CommandFold(props: { id: string; run: CommandHint; does: string }) {
+export function CommandFold(props: { id: string; run: CommandHint; does: string; title?: string }) {
+  const { title = 'Command', ...code } = props;
   return (
-    <details id={`${props.id}-fold`}>
+    <details id={`${code.id}-fold`}>
       <summary>
-        Command <span class="unseen">that {props.does}</span>
+        {title} <span class="unseen">that {code.does}</span>
       </summary>
-      <CommandCode {...props} />
+      <CommandCode {...code} />
     </details>
   );
 }

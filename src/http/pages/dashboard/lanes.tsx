@@ -39,7 +39,7 @@ export function Lanes(props: { steps: readonly Step[]; payment: Payment; parts: 
       ))}
       {arrows.map((arrow, index) => (
         <svg aria-hidden="true" x={placeOf(index, arrows.length)} class={arrow.look ?? 'step'}>
-          <Drawn {...arrow} />
+          <Drawn {...arrow} place={index} isLast={index === arrows.length - 1} />
         </svg>
       ))}
     </svg>
@@ -49,7 +49,8 @@ export function Lanes(props: { steps: readonly Step[]; payment: Payment; parts: 
 const yOf = (lane: number) => FIRST_LANE + lane * LANE;
 const placeOf = (index: number, count: number) => `${((index + 0.1) / (count + 0.3)) * 100}%`;
 
-function Drawn({ from, to, text }: Arrow) {
+/** @param arrow texts alternate in height, and the last is on the left, so that they fit on a phone */
+function Drawn({ from, to, text, place, isLast }: Arrow & { place: number; isLast: boolean }) {
   const end = yOf(to);
   const back = Math.sign(from - to) * HEAD;
   return (
@@ -59,7 +60,11 @@ function Drawn({ from, to, text }: Arrow) {
       ) : (
         <path d={`M0 ${yOf(from)}V${end}m${-HEAD} ${back}L0 ${end}l${HEAD} ${back}`} />
       )}
-      <text x={8} y={from === to ? end - 8 : (yOf(from) + end) / 2 + 4}>
+      <text
+        x={isLast && from !== to ? -8 : 8}
+        y={from === to ? end - 8 : (yOf(from) + end) / 2 + (place % 2 ? 12 : -2)}
+        text-anchor={isLast && from !== to ? 'end' : undefined}
+      >
         {text}
       </text>
     </>

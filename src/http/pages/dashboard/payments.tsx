@@ -41,7 +41,7 @@ export const PAYMENTS: List<Payment> = {
         label: 'Status',
         shown: { [NOT_ACCEPTED]: 'IPN not accepted' },
         of: (payment, { payments }) =>
-          payments.shopState(payment).isNotAccepted ? [payment.status, NOT_ACCEPTED] : [payment.status],
+          payments.notAccepted(payment) ? [payment.status, NOT_ACCEPTED] : [payment.status],
         isCounted: true,
       },
       { name: 'mode', values: MODES, label: 'Mode' },
@@ -128,7 +128,6 @@ function ofPayments(parts: AppParts, from: string): Column<Payment>[] {
 
 /** With what is needed to send their IPNs again. */
 function ofNotAccepted(parts: AppParts, from: string): Column<Payment>[] {
-  const genuine = (payment: Payment) => parts.payments.shopState(payment).genuine;
   return [
     [
       'Select',
@@ -136,7 +135,7 @@ function ofNotAccepted(parts: AppParts, from: string): Column<Payment>[] {
       (payment) => (
         <input
           type="checkbox"
-          name={genuine(payment)?.id}
+          name={parts.payments.notAccepted(payment)?.id}
           form="resend-selected"
           aria-label={`Select the IPN of ${payment.identifier}, ${payment.id}`}
         />
@@ -149,7 +148,7 @@ function ofNotAccepted(parts: AppParts, from: string): Column<Payment>[] {
       'To',
       'address',
       (payment) => {
-        const delivery = genuine(payment);
+        const delivery = parts.payments.notAccepted(payment);
         const forwardedTo = delivery && parts.ipns.forwardedTo(delivery);
         return [
           forwardedTo && <span class="soft">forwarded to </span>,
@@ -162,7 +161,7 @@ function ofNotAccepted(parts: AppParts, from: string): Column<Payment>[] {
       'Action',
       'action',
       (payment) => {
-        const delivery = genuine(payment);
+        const delivery = parts.payments.notAccepted(payment);
         return (
           delivery && (
             <Form
@@ -196,6 +195,8 @@ function Shop({ payment, parts }: { payment: Payment; parts: AppParts }) {
 
 /** Maximum number of rejected initiates above the list. */
 const SHOWN_REJECTED = 5;
+/** Maximum length of a reason there: a request may be rejected for twenty. */
+const LONGEST_REASON = 200;
 
 /** The payments that were rejected at initiate. Only the request log knows them. */
 function Rejected({ parts }: { parts: AppParts }) {
@@ -208,7 +209,7 @@ function Rejected({ parts }: { parts: AppParts }) {
       <summary>
         <Status of="failed">{`${grouped(all.length)} rejected at initiate`}</Status>{' '}
         <span class="soft">
-          {clip(newest.identifier)}: {clip(newest.reason)}
+          {clip(newest.identifier)}: {newest.reason.slice(0, LONGEST_REASON)}
         </span>
       </summary>
       <ul class="reasons">
@@ -217,7 +218,7 @@ function Rejected({ parts }: { parts: AppParts }) {
             <Link href={recordPath('requests', request.id)}>
               {clip(identifier) || `Request ${request.id}`}
             </Link>{' '}
-            {clip(reason)} <Ago at={request.at} />
+            {reason.slice(0, LONGEST_REASON)} <Ago at={request.at} />
           </li>
         ))}
       </ul>
