@@ -308,7 +308,9 @@ describe('IPNs', () => {
       '/_sim/ui/../../evil',
     ]) {
       const answer = await post(`/_sim/ui/ipns/${id}/resend`, { from });
-      expect(answer.headers.get('location')).toMatch(new RegExp(`^/_sim/ui/payments/${payment}#step-${id}-\\d$`));
+      expect(answer.headers.get('location')).toMatch(
+        new RegExp(`^/_sim/ui/payments/${payment}#step-${id}-\\d$`),
+      );
     }
   });
 

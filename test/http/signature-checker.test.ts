@@ -62,7 +62,9 @@ describe('the signature checker', () => {
     const sim = await startSim();
     const { delivery } = await paid(sim);
     const id = delivery?.id ?? '';
-    expect(await pageOf(sim, `/_sim/ui/ipns/${id}`)).toMatch(new RegExp(`<a href="${PAGE}\\?body=${id}">`));
+    expect(await pageOf(sim, `/_sim/ui/ipns/${id}`)).toMatch(
+      new RegExp(`<form[^>]* action="${PAGE}"[^>]*>.*value="${id}".*name="signature"`),
+    );
     const signature = createHmac('sha256', sim.secretKey).update('49.90order-1').digest('hex');
     const { html } = await postForm(sim, PAGE, { body: id, signature });
     expect(html).toContain('Write the digest as upper-case hexadecimal.');

@@ -6,7 +6,6 @@ import { printedProblem } from '../../../contract/printed-fields.ts';
 import type { Delivery } from '../../../domain/state.ts';
 import type { Verification } from '../../../wire/dialect.ts';
 import type { AppParts } from '../../environment.ts';
-import { Link } from '../layout.tsx';
 import { Difference, Facts, Languages, Section, Warnings } from './blocks.tsx';
 import { Field, Form } from './forms.tsx';
 import { MerchantField } from './new-payment.tsx';
@@ -107,6 +106,15 @@ function verifyFor(
   return dialect.verify(body, { ...merchant, merchants: merchants.all.values() }, signature);
 }
 
+/** Opens the checker with the signature that the user's code computed for an IPN. */
+export function ExplainSignature({ ipn }: { ipn: string }) {
+  return (
+    <Form to={SIGNATURE} hidden={{ body: ipn }} submit="Explain">
+      <Field name="signature" label="Signature that your code computed" wide required />
+    </Form>
+  );
+}
+
 /** Checks the signature of the sent body, and explains the result. */
 export function Signature(props: {
   parts: AppParts;
@@ -136,11 +144,8 @@ export function Signature(props: {
       )}
       <Warnings of={fault === null ? verdict.reasons : [fault]} />
       <Working of={verdict} merchant={merchant} text={delivery.signedText} />
-      <p>
-        <Link href={`${SIGNATURE}?body=${encodeURIComponent(delivery.id)}`}>
-          Check a signature that your code computed
-        </Link>
-      </p>
+      {/* The verdict has this form if the signature is the likely cause. */}
+      {!parts.ipns.verdict(delivery).unexplained && <ExplainSignature ipn={delivery.id} />}
     </>
   );
 }

@@ -6,8 +6,9 @@ import type { FullVerdict } from '../../../usecases/verdict.ts';
 import type { AppParts } from '../../environment.ts';
 import { Link } from '../layout.tsx';
 import { Difference, Facts, Languages, Time } from './blocks.tsx';
-import { Field, Form } from './forms.tsx';
-import { docsPath, PLACES, recordPath, SIGNATURE } from './paths.ts';
+import { Form } from './forms.tsx';
+import { docsPath, PLACES, recordPath } from './paths.ts';
+import { ExplainSignature } from './signature.tsx';
 import { capitalized, clip } from './text.ts';
 
 /**
@@ -54,11 +55,7 @@ export function VerdictCard(props: {
       </div>
       {children}
       {ipn?.diagnosis && <Asked of={ipn.diagnosis} />}
-      {unexplained && ipn && (
-        <Form to={SIGNATURE} hidden={{ body: ipn.id }} submit="Explain">
-          <Field name="signature" label="Signature that your code computed" scope="verdict-" wide required />
-        </Form>
-      )}
+      {unexplained && ipn && <ExplainSignature ipn={ipn.id} />}
       <div class="inline after">
         {page && (action !== null || tone !== 'waiting') && (
           <Form
