@@ -6,12 +6,11 @@ import { PageContext } from './page.tsx';
 import { ago, clip, instant, LONGEST } from './text.ts';
 
 /** Shows an instant. `zone` adds UTC where no heading says so. With `runs`, the script advances it. */
-export function Time(props: { at: string; precise?: boolean; runs?: boolean; zone?: boolean }) {
-  const { at, precise, runs, zone } = props;
+export function Time({ at, runs, zone }: { at: string; runs?: boolean; zone?: boolean }) {
   return (
     <>
       <time datetime={at} data-runs={runs ? '' : undefined}>
-        {precise ? at.slice(0, 23).replace('T', ' ') : instant(at)}
+        {instant(at)}
       </time>
       {zone && ' UTC'}
     </>

@@ -144,7 +144,7 @@ const requestPage: PageRenderer = ({ parts, id, query }) => {
   const { at, durationMs, paymentId, notes } = shown;
   const sides = recordedSides(shown);
   const facts = [
-    ['At (UTC)', <Time at={at} precise />],
+    ['At (UTC)', <Time at={at} />],
     ['Took', `${durationMs} ms`],
     ['Payment', paymentId && <Link href={recordPath('payments', paymentId)}>{paymentId}</Link>],
   ] as const;

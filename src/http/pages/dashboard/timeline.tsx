@@ -27,7 +27,7 @@ export function Timeline(props: { steps: readonly Step[]; payment: Payment; part
       title={[
         'Checkout ',
         <span class="soft">
-          from <Time at={payment.createdAt} precise zone />
+          from <Time at={payment.createdAt} zone />
         </span>,
       ]}
     >
