@@ -13,6 +13,7 @@ import { type Sim, startSim } from '../helpers/sim.ts';
 const THEMES = ['light', 'dark'] as const;
 const SIZES = [
   { width: 1440, height: 900 },
+  { width: 1280, height: 800 },
   { width: 1024, height: 768 },
   { width: 768, height: 1024 },
   { width: 360, height: 740 },
@@ -92,7 +93,7 @@ const VISITS: readonly (readonly Look[])[] = IS_RELEASE
   : [
       [
         { colorScheme: 'light', size: SIZES[0] },
-        { colorScheme: 'dark', size: SIZES[3] },
+        { colorScheme: 'dark', size: SIZES[4] },
       ],
     ];
 

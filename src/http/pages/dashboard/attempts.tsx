@@ -40,7 +40,7 @@ export function Attempts(props: { deliveries: readonly Delivery[]; judged: strin
       />
       <ol class="dots">
         {all.slice(-SHOWN_ATTEMPTS).map((one) => (
-          <Made
+          <MadeAttempt
             {...one}
             isNewest={one === newest}
             isOne={deliveries.length === 1}
@@ -49,7 +49,7 @@ export function Attempts(props: { deliveries: readonly Delivery[]; judged: strin
           />
         ))}
         {due.map((delivery) => (
-          <Due delivery={delivery} parts={parts} />
+          <DueAttempt delivery={delivery} parts={parts} />
         ))}
       </ol>
     </Section>
@@ -65,7 +65,7 @@ const gapOf = (milliseconds: number) => Math.round(8 * Math.log10(1 + millisecon
  * @param props `before`: the previous attempt of the same delivery; `isOne`: whether all are of one delivery; `isJudged`:
  *   whether the verdict explains it
  */
-function Made(props: {
+function MadeAttempt(props: {
   delivery: Delivery;
   attempt: Attempt;
   before: Attempt | undefined;
@@ -112,7 +112,7 @@ function Made(props: {
 }
 
 /** The next attempt. If the clock was moved, a button skips the wait. */
-function Due({ delivery, parts }: { delivery: Delivery; parts: AppParts }) {
+function DueAttempt({ delivery, parts }: { delivery: Delivery; parts: AppParts }) {
   const { id, paymentId, attemptCount, nextAttemptAt } = delivery;
   const { now, frozen, ahead } = parts.clock.read();
   const underWay = parts.ipns.underWay(id);

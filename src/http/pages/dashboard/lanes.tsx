@@ -39,7 +39,7 @@ export function Lanes(props: { steps: readonly Step[]; payment: Payment; parts: 
       ))}
       {arrows.map((arrow, index) => (
         <svg aria-hidden="true" x={placeOf(index, arrows.length)} class={arrow.look ?? 'step'}>
-          <Drawn {...arrow} place={index} isLast={index === arrows.length - 1} />
+          <ArrowShape {...arrow} place={index} isLast={index === arrows.length - 1} />
         </svg>
       ))}
     </svg>
@@ -50,7 +50,7 @@ const yOf = (lane: number) => FIRST_LANE + lane * LANE;
 const placeOf = (index: number, count: number) => `${((index + 0.1) / (count + 0.3)) * 100}%`;
 
 /** @param arrow texts alternate in height, and the last is on the left, so that they fit on a phone */
-function Drawn({ from, to, text, place, isLast }: Arrow & { place: number; isLast: boolean }) {
+function ArrowShape({ from, to, text, place, isLast }: Arrow & { place: number; isLast: boolean }) {
   const end = yOf(to);
   const back = Math.sign(from - to) * HEAD;
   return (

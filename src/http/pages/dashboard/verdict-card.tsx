@@ -54,7 +54,7 @@ export function VerdictCard(props: {
         {code && <Languages of={code} />}
       </div>
       {children}
-      {ipn?.diagnosis && <Asked of={ipn.diagnosis} />}
+      {ipn?.diagnosis && <DiagnosisDetails of={ipn.diagnosis} />}
       {unexplained && ipn && <ExplainSignature ipn={ipn.id} />}
       <div class="inline after">
         {page && (action !== null || tone !== 'waiting') && (
@@ -95,7 +95,7 @@ function withoutStart(text: string, shown: string): string {
 }
 
 /** The requests of a diagnosis, folded. */
-function Asked({ of: { tried, summary, at } }: { of: Diagnosis }) {
+function DiagnosisDetails({ of: { tried, summary, at } }: { of: Diagnosis }) {
   return (
     <details id="diagnosis">
       <summary>Your receiver was asked why, with {tried.length} requests</summary>
