@@ -110,7 +110,7 @@ const STYLE = `
 :root{color-scheme:light dark;--page:#eef2f0;--card:#fff;--tint:#f6f9f7;--ink:#13221d;--soft:#4d5f58;--line:#d9e2de;--pass:#0a6650;--fail:#b3261e;--at-risk:#8a5a00;--note:#0b57d0;--unproven:#6b3fb0;--skipped:#4d5f58}
 @media(prefers-color-scheme:dark){:root{--page:#0c1210;--card:#151d1a;--tint:#1a2420;--ink:#eaf1ee;--soft:#a6b6af;--line:#2b3833;--pass:#57d3a9;--fail:#ffb4ab;--at-risk:#e8b84a;--note:#8ab4ff;--unproven:#c4a5f5;--skipped:#a6b6af}}
 *{box-sizing:border-box}body{font:15px/1.5 system-ui,sans-serif;max-width:62rem;margin:0 auto;padding:1.5rem 1rem;background:var(--page);color:var(--ink);overflow-wrap:anywhere}
-h1,h2,h3,p,dl,dd,ul,ol,pre{margin:0}h1{font-size:1.5rem;line-height:1.3}h2{font-size:1.2rem;margin-top:1.5rem}h3{font-size:1rem}a{color:var(--pass)}
+h1,h2,h3,p,dl,dd,ul,ol,pre{margin:0}h1{font-size:1.5rem;line-height:1.3}h2{font-size:1.2rem;margin-top:1.5rem}h3{font-size:1rem}.box h2{margin:0}a{color:var(--pass)}
 main,.box{display:grid;gap:.6rem;grid-template-columns:minmax(0,1fr)}.box{padding:.9rem 1rem;background:var(--card);border:1px solid var(--line);border-radius:10px}
 ul.counts{display:flex;flex-wrap:wrap;gap:.25rem 1.5rem;list-style:none;padding:0}ol{padding-left:1.5rem}small,.soft{color:var(--soft);font-size:.85rem}
 details{border-top:1px solid var(--line);padding:.4rem 0}summary{cursor:pointer}dt{font-weight:600}dd{margin:0 0 .5rem}
