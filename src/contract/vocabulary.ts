@@ -33,9 +33,9 @@ export const SETTLED_BY = namesOf(SETTLERS);
 export const PAYMENT_EVENTS = {
   opened: 'Checkout opened',
   email_entered: 'E-mail entered',
-  email_refused: 'E-mail refused',
+  email_refused: 'E-mail rejected',
   code_sent: 'Code sent',
-  code_refused: 'Code refused',
+  code_refused: 'Code rejected',
   settled: 'Settled',
   redirected: 'Browser redirected',
 } as const;

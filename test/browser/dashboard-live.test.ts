@@ -60,7 +60,7 @@ describe('a page that receives events', () => {
     expect(before).toContain('Two paperbacks');
     const { checkout, payments } = sim.server.parts;
     await checkout.enterEmail(payments.require('order-1'), 'nobody@example.com').catch(() => {});
-    await page.getByText('E-mail refused').waitFor();
+    await page.getByText('E-mail rejected').waitFor();
     expect(await page.getByLabel('IPN timing').inputValue()).toBe('ipn-twice');
     expect(await page.locator('#step-initiated-1-curl-text').isVisible()).toBe(true);
     expect(await selected()).toBe(before);

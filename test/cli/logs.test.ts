@@ -74,9 +74,9 @@ describe('inbox and logs', () => {
     const events = lines.map((line) => line.replace(/^[\d:]{8} +| {2}(pay_\w+|[\d.]+ ms)/g, ''));
     expect(events).toEqual([
       'payment order-1  49.90 USD  sandbox  pending',
-      'payment order-1  E-mail refused: nobody@shop.test (the sandbox accepts only its test e-mail)',
+      'payment order-1  E-mail rejected: nobody@shop.test (the sandbox accepts only its test e-mail)',
       'payment order-1  E-mail entered: test_mode@mail.com',
-      'payment order-1  Code refused: 111111 (wrong code)',
+      'payment order-1  Code rejected: 111111 (wrong code)',
       'payment order-1  49.90 USD  sandbox  succeeded',
       `<--  IPN POST ${receiver.url}/ipn  200  order-1  attempt 1`,
       expect.stringMatching(/^payment order-1 {2}Browser redirected: http/),

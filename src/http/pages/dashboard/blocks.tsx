@@ -3,7 +3,7 @@ import type { CommandHint } from '../../../contract/error.ts';
 import type { ShopState } from '../../../usecases/shop-state.ts';
 import { Link } from '../layout.tsx';
 import { PageContext } from './page.tsx';
-import { ago, clip, instant, LONGEST } from './text.ts';
+import { ago, clip, instant } from './text.ts';
 
 /** Shows an instant. `zone` adds UTC where no heading says so. With `runs`, the script advances it. */
 export function Time({ at, runs, zone }: { at: string; runs?: boolean; zone?: boolean }) {
@@ -63,20 +63,13 @@ export function Short(props: { text: string; to?: string }) {
   );
 }
 
-/** The longest end of an address that a list keeps. The style sheet reserves space for these lengths. */
-const KEPT = [8, 16, 24, 32, 40] as const;
+/** The length of an address that fits in two lines of a list. */
+const TWO_LINES = 66;
 
-/** An address that keeps its port and path, and shortens the host. */
+/** An address. A longer one than fits in two lines loses its beginning, because port and path tell more. */
 export function ShortAddress({ url }: { url: string }) {
-  const end = /^\w+:\/\/[^/:]*(.*)$/.exec(url)?.[1] ?? url;
-  const kept = KEPT.find((length) => length >= end.length) ?? 40;
-  const cut = Math.max(0, url.length - kept);
-  return (
-    <span class={`short keep-${kept}`} title={url.length < 2 * LONGEST ? url : undefined}>
-      <span>{url.slice(0, cut).slice(0, LONGEST)}</span>
-      {url.slice(cut)}
-    </span>
-  );
+  if (url.length <= TWO_LINES) return <span>{url}</span>;
+  return <span title={url.length < 3 * TWO_LINES ? url : undefined}>…{url.slice(-TWO_LINES)}</span>;
 }
 
 /** @param props `of`: the style, and the default text */
@@ -139,7 +132,8 @@ export function WarningCount({ of: warnings }: { of: readonly string[] }) {
   if (length === 0) return null;
   return (
     <span class="warning" title={warnings.join('\n')}>
-      {length === 1 ? '1 warning' : `${length} warnings`}
+      {length}
+      <span class="unseen">{length === 1 ? ' warning' : ' warnings'}</span>
     </span>
   );
 }

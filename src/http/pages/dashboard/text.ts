@@ -38,7 +38,7 @@ export function capitalized(word: string): string {
 }
 
 /** Maximum length of a text in a list (chosen), so that a page of fifty rows stays small. */
-export const LONGEST = 50;
+const LONGEST = 50;
 
 /** Removes the middle of a text that is too long for a list. The record's page shows the whole text. */
 export function clip(text: string): string {
