@@ -233,11 +233,11 @@ function MistakeCard(props: {
   const { mistake, severity, of } = props;
   const { name, cost, instruction, code } = mistake;
   if (of.length === 0) return null;
+  const label = <Status of={severity === 'at risk' ? 'at-risk' : 'fail'}>{severity}</Status>;
+  const title = [capitalized(name.replaceAll('-', ' ')), ' ', label];
   return (
-    <Section id={`mistake-${name}`} title={capitalized(name.replaceAll('-', ' '))}>
-      <p>
-        <Status of={severity === 'at risk' ? 'at-risk' : 'fail'}>{severity}</Status> {cost}
-      </p>
+    <Section id={`mistake-${name}`} title={title}>
+      <p>{cost}</p>
       <p>
         <strong>Fix:</strong> {instruction}
       </p>

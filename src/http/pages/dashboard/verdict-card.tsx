@@ -43,8 +43,8 @@ export function VerdictCard(props: {
           <Facts
             rows={[
               ['Where', where && WHERE[where](address)],
-              ['Why', withoutStart(cause, headline) || null],
               ['Fix', fix && <strong>{fix}</strong>],
+              ['Why', withoutStart(cause, headline) || null],
               ['In your shop', changes?.length ? describeChanges(changes) : null],
               ['Your code signed', signed && <SignedText text={signed.found} from={right} {...signed} />],
               ['In the IPN', signed && <SignedText text={right} from={signed.found} {...signed} />],
