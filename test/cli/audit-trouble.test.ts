@@ -51,7 +51,7 @@ describe('a problem during an audit', () => {
         stderr: expect.stringContaining('the audit was interrupted'),
       });
       await expect.poll(() => started.filter(isAlive)).toEqual([]);
-      const { body } = await runJson(['payments', 'list'], options);
+      const { body } = await runJson(['payments', 'list', '--audits'], options);
       expect(body).toMatchObject({ data: [{ status: 'canceled', settledBy: 'audit' }] });
     },
   );

@@ -26,6 +26,24 @@ describe('payments', () => {
     expect([code, stderr]).toEqual([2, expect.stringMatching(/amount[\s\S]*ipn_url/)]);
   });
 
+  it('list leaves out what audits made, as ipn list does, unless --audits is given', async () => {
+    const { cwd, url } = await startHere();
+    for (const name of ['mine', 'of-the-audit'])
+      await run(['payments', 'create', '--identifier', name], { cwd });
+    await run(['pay', 'mine', '--approve'], { cwd });
+    const headers = { 'content-type': 'application/json' };
+    const body = JSON.stringify({ outcome: 'approve', by: 'audit' });
+    await fetch(`${url}/_sim/payments/of-the-audit/settle`, { method: 'POST', headers, body });
+    for (const noun of ['payments', 'ipn']) {
+      const names = async (...args: string[]) => {
+        const list = await runJson<{ data: { identifier: string }[] }>([noun, 'list', ...args], { cwd });
+        return list.body.data.map(({ identifier }) => identifier);
+      };
+      expect(await names()).toEqual(['mine']);
+      expect(await names('--audits')).toEqual(['of-the-audit', 'mine']);
+    }
+  });
+
   it('show says how and when a payment settles automatically', async () => {
     const { cwd } = await startHere({ auto: 'approve', autoDelay: '1h' });
     await run(['payments', 'create', '--identifier', 'later'], { cwd });

@@ -3,6 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { FaultRule } from '../../src/contract/fault.ts';
 import { requireTamperings } from '../../src/contract/tampering.ts';
 import { PAYMENT_STATUSES } from '../../src/contract/vocabulary.ts';
+import { PLACES } from '../../src/http/pages/dashboard/paths.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
 import { pageOf } from '../helpers/forms.ts';
 import { type Receiver, startReceiver } from '../helpers/receiver.ts';
 import { ask, idOf, ORDER, paid, type Sim, startSim } from '../helpers/sim.ts';
@@ -86,20 +88,43 @@ describe('the badge, the drawing and the row of a payment say the same', () => {
   });
 });
 
-it('no sentence stands twice on the page of a payment whose IPN was not accepted', async () => {
+/** The sentences that stand more than once on a page. */
+function repeatedIn(html: string): string[] {
+  const sentences = textOf(mainOf(html))
+    .split(/\n|(?<=[.:!?]) /)
+    .map((sentence) => sentence.trim().toLowerCase())
+    .filter((sentence) => /[.!?]$/.test(sentence) && sentence.split(' ').length > 2);
+  return sentences.filter((sentence, index) => sentences.indexOf(sentence) !== index);
+}
+
+it('no sentence stands twice on a page', async () => {
   const sim = await startSim();
   for (const status of [400, 500, 302, null]) {
     const receiver = status && (await startReceiver([{ status, body: 'words of the receiver' }]));
     await paid(sim, { identifier: `order-${status}`, ...(receiver && { ipn_url: `${receiver.url}/ipn` }) });
     const { html } = await shownOf(sim, `order-${status}`);
-    const sentences = textOf(mainOf(html))
-      .split(/\n|(?<=[.:!?]) /)
-      .map((sentence) => sentence.trim().toLowerCase())
-      .filter((sentence) => /[.!?]$/.test(sentence) && sentence.split(' ').length > 2);
-    const twice = sentences.filter((sentence, index) => sentences.indexOf(sentence) !== index);
-    expect([status, twice]).toEqual([status, []]);
+    expect([status, repeatedIn(html)]).toEqual([status, []]);
     expect(html.match(/connection refused/gi)?.length ?? 0).toBeLessThanOrEqual(2);
   }
+  sim.server.parts.faults.set({ route: 'ipn', status: 503 });
+  for (const { path } of Object.values(PLACES))
+    expect([path, repeatedIn(await pageOf(sim, path))]).toEqual([path, []]);
+});
+
+it('says that a restart emptied the request log', async () => {
+  const dataDir = await temporaryFolder();
+  const before = await startSim({ inMemory: false, dataDir });
+  const id = idOf(await before.initiate(ORDER));
+  await before.server.stop();
+  const after = await startSim({ inMemory: false, dataDir });
+  const gap = 'was logged before the emulator was restarted';
+  expect(await pageOf(after, `/_sim/ui/payments/${id}`)).toContain(gap);
+  expect(await pageOf(after, '/_sim/ui/requests')).toContain(
+    'The request log is empty when the emulator starts',
+  );
+  expect(await pageOf(after, '/_sim/ui/requests/1')).toMatch(
+    /since the emulator started, at [\d-]+ [\d:]+ UTC/,
+  );
 });
 
 it('the fix of an accepted forgery is the whole check', async () => {
