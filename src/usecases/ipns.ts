@@ -15,7 +15,7 @@ import {
 import type { Attempt, Delivery } from '../domain/state.ts';
 import { diagnose } from './diagnose.ts';
 import type { UseCaseParts } from './parts.ts';
-import { stateOfAttempt, stateOfDelivery } from './shop-state.ts';
+import { stateOfDelivery } from './shop-state.ts';
 import {
   type KnownAttempt,
   signerOf,
@@ -88,8 +88,6 @@ export function ipnUseCases(parts: IpnParts) {
 
     /** What the shop did with an IPN. */
     shopState: (delivery: Delivery) => stateOfDelivery(delivery, parts),
-
-    shopStateAt: (delivery: Delivery, attempt: Attempt) => stateOfAttempt(delivery, attempt, parts),
 
     /** The delivery with this id. @throws GatewayError `not_found` */
     require: find,

@@ -23,7 +23,7 @@ export interface ShopState {
 type AttemptState = Pick<ShopState, 'state' | 'words'>;
 
 /** What the shop did in one attempt of an IPN. */
-export function stateOfAttempt(delivery: Delivery, attempt: Attempt, parts: VerdictParts): AttemptState {
+function stateOfAttempt(delivery: Delivery, attempt: Attempt, parts: VerdictParts): AttemptState {
   const { failure, fault, responseStatus: status, responseBody } = attempt;
   const verdict = verdictOnAttempt(delivery, attempt, signerOf(delivery, parts), parts.dialect);
   const instead = fault && insteadOfSending(fault);
@@ -94,10 +94,12 @@ export function notAcceptedIpn(payment: Payment, parts: VerdictParts): Delivery 
 export function stateOfPayment(payment: Payment, parts: VerdictParts): ShopState {
   const deliveries = parts.store.state.deliveriesOf(payment.id);
   const newest = deliveries.at(-1);
-  if (!newest)
-    return payment.status === 'pending'
-      ? { state: 'waiting', words: 'no IPN yet', tone: 'waiting' }
-      : { state: 'none', words: 'no IPN sent', tone: 'waiting' };
+  if (!newest) {
+    if (payment.status === 'pending') return { state: 'waiting', words: 'no IPN yet', tone: 'waiting' };
+    // Other statuses send none by default.
+    const tone = payment.status === 'succeeded' ? 'warning' : 'waiting';
+    return { state: 'none', words: 'no IPN sent', tone };
+  }
   const shown = stateOfDelivery(newest, parts);
   const genuine = newestGenuine(payment, parts);
   if (shown.state === 'forgery-accepted' || !genuine) return shown;

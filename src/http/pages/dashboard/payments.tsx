@@ -11,7 +11,7 @@ import { Form } from './forms.tsx';
 import { type List, listPage } from './list.tsx';
 import { NewPaymentLink } from './new-payment.tsx';
 import type { NounPages } from './page.tsx';
-import { listPath, NOT_ACCEPTED, ownPage, PLACES, recordPath, recordRoute, SEARCH, UI } from './paths.ts';
+import { listPath, NOT_ACCEPTED, ownPage, PLACES, recordPath, recordRoute, UI } from './paths.ts';
 import { PAYMENT_FORMS, paymentPage } from './payment.tsx';
 import { clip, grouped } from './text.ts';
 
@@ -72,9 +72,7 @@ export const PAYMENTS: List<Payment> = {
   ),
   records: ({ payments }) => payments.all,
   columns: (parts, from, { status }) =>
-    status === NOT_ACCEPTED && !from.startsWith(SEARCH)
-      ? ofNotAccepted(parts, from)
-      : ofPayments(parts, from),
+    status === NOT_ACCEPTED ? ofNotAccepted(parts, from) : ofPayments(parts, from),
   first: (parts) => {
     const { style, baseUrl } = parts.runtime;
     const run = command('payments create', '--url', baseUrl(), '--amount 100 --currency USD');
