@@ -35,6 +35,25 @@ test('a list starts near the top even with a fault and a moved clock, has rows o
   }
 });
 
+test('identifiers of 20 characters, and the port and path of an address, are whole on 1280 pixels', async () => {
+  const sim = await startSim();
+  const identifier = 'order-2026-11-22-100';
+  const ipn_url = 'http://127.0.0.1:9/wp-json/the-second-shop/v1/gateway/ipn';
+  // Its second use is a warning beside it.
+  for (let times = 0; times < 2; times++) await paid(sim, { identifier, ipn_url });
+  const { page } = await openPage({ viewport: { width: 1280, height: 800 } });
+  const isWhole = (of: string) =>
+    page
+      .locator(of)
+      .evaluateAll((all) => all.map((one) => one.scrollWidth <= one.clientWidth && one.scrollHeight <= 36));
+  await page.goto(`${sim.url}/_sim`);
+  expect(await isWhole('tbody th, tbody td.cause')).toEqual([true, true, true, true]);
+  expect(await page.locator('tbody th a').first().innerText()).toBe(identifier);
+  await page.goto(`${sim.url}/_sim${NOT_ACCEPTED}`);
+  expect(await isWhole('tbody th, tbody td.address')).toEqual([true, true, true, true]);
+  expect(await page.locator('td.address').first().innerText()).toBe(ipn_url);
+});
+
 test('a click anywhere in a row except on its controls opens the record, and the focus ring surrounds the row', async () => {
   const { sim } = await busySim();
   const { page } = await openPage();

@@ -13,6 +13,10 @@ export function misfits(page: Page): Promise<string[]> {
     return [
       ...(scrollWidth > clientWidth ? ['the page scrolls sideways'] : []),
       ...those('too wide', 'body *', (one) => right(one) > clientWidth + 1 && !scrolls(one.parentElement)),
+      ...those('covers code', '.code > button', (one) => {
+        const [button, text] = [one, one.previousElementSibling].map((part) => part.getBoundingClientRect());
+        return button.left < text.right && button.top < text.bottom && button.width > 0;
+      }),
       ...those('hides a part of itself', '.scroll', (one) => one.scrollWidth > one.clientWidth),
       ...those('cut off', '.list button, .list a', (one) => right(one) > right(one.closest('td, th')) + 1),
       ...those('small to touch', 'a, button, input:not([type=hidden], [type=radio]), select, textarea, summary', (one) => {
