@@ -18,9 +18,12 @@ export interface RejectedInitiate {
   reason: string;
 }
 
-/** The initiate requests in the log that created no payment, newest first. */
-export function rejectedInitiates({ events, dialect }: AppParts): RejectedInitiate[] {
-  return events
+/** The initiate requests in the log that created no payment: their number, and the newest ones. */
+export function rejectedInitiates(
+  { events, dialect }: AppParts,
+  limit: number,
+): { total: number; newest: RejectedInitiate[] } {
+  const all = events
     .requests()
     .filter(
       (request) =>
@@ -28,12 +31,13 @@ export function rejectedInitiates({ events, dialect }: AppParts): RejectedInitia
         serviceRoute(request.target.split('?', 1)[0] ?? '', dialect) === 'initiate' &&
         request.paymentId === null &&
         isRejected(request),
-    )
-    .map((request) => ({
-      request,
-      identifier: identifierIn(request.requestBody ?? ''),
-      reason: reasonOf(request, dialect.merchant),
-    }));
+    );
+  const newest = all.slice(0, limit).map((request) => ({
+    request,
+    identifier: identifierIn(request.requestBody ?? ''),
+    reason: reasonOf(request, dialect.merchant),
+  }));
+  return { total: all.length, newest };
 }
 
 function reasonOf(

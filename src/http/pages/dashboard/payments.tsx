@@ -198,20 +198,20 @@ const LONGEST_REASON = 200;
 
 /** The payments that were rejected at initiate. Only the request log knows them. */
 function Rejected({ parts }: { parts: AppParts }) {
-  const all = rejectedInitiates(parts);
-  const [newest] = all;
-  if (!newest) return null;
-  const rest = all.length - SHOWN_REJECTED;
+  const { total, newest } = rejectedInitiates(parts, SHOWN_REJECTED);
+  const [first] = newest;
+  if (!first) return null;
+  const rest = total - SHOWN_REJECTED;
   return (
     <details id="rejected" class="box" open={parts.payments.all.size === 0}>
       <summary>
-        <Status of="failed">{`${grouped(all.length)} rejected at initiate`}</Status>{' '}
+        <Status of="failed">{`${grouped(total)} rejected at initiate`}</Status>{' '}
         <span class="soft">
-          {clip(newest.identifier)}: {newest.reason.slice(0, LONGEST_REASON)}
+          {clip(first.identifier)}: {first.reason.slice(0, LONGEST_REASON)}
         </span>
       </summary>
       <ul class="reasons">
-        {all.slice(0, SHOWN_REJECTED).map(({ request, identifier, reason }) => (
+        {newest.map(({ request, identifier, reason }) => (
           <li data-key={request.id}>
             <Link href={recordPath('requests', request.id)}>
               {clip(identifier) || `Request ${request.id}`}
