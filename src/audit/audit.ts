@@ -404,6 +404,7 @@ function withoutFinding(error: unknown): undefined {
 /** Runs a case. A case that cannot run, or that crashes the shop, is also a finding. */
 async function findingOf(shop: Shop, one: AuditCase): Promise<Finding> {
   if (one.needsOrders && !shop.hasOrders) return skipped(`the order is made up: ${one.needsOrders}`);
+  shop.running.add(one.name);
   try {
     return await one.run(shop);
   } catch (error) {
@@ -411,12 +412,20 @@ async function findingOf(shop: Shop, one: AuditCase): Promise<Finding> {
     const { message } = error;
     if (error instanceof Withheld) return skipped(message);
     const ended = one === CONTROL ? undefined : await shop.outage();
-    if (ended !== undefined) shop.cutShort = 'the shop stopped';
+    if (ended !== undefined) shop.cutShort ??= `the shop stopped while ${listed([...shop.running])} ran`;
     else if (error.code === 'no_server') shop.cutShort = 'the emulator stopped';
     const why = ended === undefined ? message : `the shop stopped: ${ended}`;
     if (ended !== undefined && !shop.process) shop.notices.add(why);
     return { ...unproven(why), observed: message, ...(ended !== undefined && { stopped: true }) };
+  } finally {
+    shop.running.delete(one.name);
   }
+}
+
+/** The first names, in words. */
+function listed(names: readonly string[]): string {
+  const rest = names.length - CONCURRENCY;
+  return `${names.slice(0, CONCURRENCY).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
 }
 
 /**

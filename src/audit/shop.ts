@@ -82,6 +82,8 @@ export class Shop {
   readonly unstable = new Set<string>();
   /** What ended before the audit did; null if nothing did. */
   cutShort: string | null = null;
+  /** The names of the cases that are running. */
+  readonly running = new Set<string>();
   /** Measurements of the control, which all other cases are compared with. */
   calibration = {
     /** From the response until the probe reports the order as paid, in milliseconds. */
