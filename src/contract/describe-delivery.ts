@@ -162,7 +162,7 @@ const FIX_CERTIFICATE = 'Correct the certificate, or use http:// on your own mac
 const FIX_CRASH = 'Check the log of your receiver: it failed before it responded.';
 /** The fix for a receiver that the real sender reaches and this one does not. */
 export const FIX_HTTP2 = 'Enable HTTP/1.1 in your receiver too, at least on your machine.';
-const START = 'Start your receiver at this address.';
+const START = 'Start your receiver at this address, or correct ipn_url.';
 
 /** The fix for each failure, except those whose fix depends on the address. */
 export const FIXES: Readonly<Record<Exclude<AttemptFailure['code'], 'egress'>, string>> = {

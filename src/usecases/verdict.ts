@@ -247,9 +247,9 @@ function verdictWithoutIpn({ status, settledBy, auto }: Payment, { ipn }: Verdic
         'good',
         `${settled} This status sends no IPN.`,
         `Nothing to fix. To send an IPN for it, start the emulator with --ipn-on ${status}.`,
-        `No IPN is due: payment ${status}.`,
+        `Payment ${status}. No IPN is sent for this.`,
       );
-  return { ...verdict, where: 'emulator' as const };
+  return { ...verdict, where: verdict.tone === 'good' ? null : ('emulator' as const) };
 }
 
 /** Cached by attempt: lists show the same attempts again and again, and each search computes thousands of hashes. */
@@ -507,7 +507,7 @@ function verdictOnAnswer(attempt: KnownAttempt, signer: Signer, dialect: Verdict
     status === null
       ? `${asSentence(brief)}.`
       : CHECKED.has(status)
-        ? `Your receiver rejected the IPN (${status}).`
+        ? `Your receiver rejected the IPN (${status}), cause unknown.`
         : `Your receiver answered ${status}.`;
   return {
     ...makeVerdict('bad', `${cause}.`, fixOf(attempt, dialect), headline),

@@ -33,7 +33,7 @@ export function VerdictCard(props: {
   const address = (ipn && (parts.ipns.forwardedTo(ipn) ?? ipn.url)) ?? url;
   const isGenuine = ipn?.paymentId != null && ipn.signedWith !== '';
   const hasAnswered = ipn && parts.ipns.attemptsOf(ipn.id).at(-1)?.responseStatus != null;
-  const mayAsk = tone === 'bad' && where === 'receiver' && isGenuine && hasAnswered;
+  const mayAsk = unexplained && isGenuine && hasAnswered;
   const right = signed ? signed.amount + signed.identifier : '';
   return (
     <section class="box" id="verdict" data-verdict={tone} aria-label="Verdict" tabindex={-1}>
@@ -66,12 +66,7 @@ export function VerdictCard(props: {
           />
         )}
         {page && mayAsk && (
-          <Form
-            to={`${page}/diagnose`}
-            hidden={{ from }}
-            submit="Find the cause"
-            look={unexplained ? 'primary' : 'plain'}
-          />
+          <Form to={`${page}/diagnose`} hidden={{ from }} submit="Find the cause" look="primary" />
         )}
         {action === 'faults' && <Link href={PLACES.faults.path}>Show the rules</Link>}
         {fix && where && <Link href={docsPath(signed ? SIGNATURES : DOCS[where])}>Documentation</Link>}
