@@ -55,10 +55,19 @@ export interface FullVerdict extends Verdict {
   to: string | null;
   /** Whether the receiver rejected the IPN and did not show why. */
   unexplained?: true;
+  /** What it means for the order, if it matters. In the API, it is the end of the cause. */
+  outcome?: string;
 }
 
+/** A cause may end with the words of the receiver. */
+const ended = (cause: string) => (/[.!?]$/.test(cause) ? cause : `${cause}.`);
+
 /** The part of a verdict that the API returns. */
-export const verdictView = ({ tone, cause, fix }: FullVerdict): Verdict => ({ tone, cause, fix });
+export const verdictView = ({ tone, cause, fix, outcome }: FullVerdict): Verdict => ({
+  tone,
+  cause: outcome === undefined ? cause : `${ended(cause)} ${outcome}`,
+  fix,
+});
 
 /** The verdict as fields of a delivery that the API returns. */
 export const verdictFields = (verdict: FullVerdict): Pick<DeliveryView, 'verdict' | 'unexplained'> => ({
@@ -120,14 +129,14 @@ export function verdictOnDelivery(delivery: Delivery, parts: VerdictParts): Full
   if (verdict.where === 'rule' && delivery.nextAttemptAt !== null)
     return { ...verdict, fix: RETRY_SCHEDULED };
   if (!isGenuine || verdict.tone !== 'bad') return verdict;
-  const { cause, fix } = verdict;
+  const { fix } = verdict;
   if (delivery.state === 'pending') return { ...verdict, fix: `${fix} The emulator retries automatically.` };
   const resent = { ...verdict, fix: `${fix} ${THEN_RESEND}` };
   // Known servers send no other status.
   if (delivery.status !== 'success') return resent;
   const isCopyAccepted = (delivery.diagnosis?.accepted ?? 'genuine') !== 'genuine';
   const outcome = isCopyAccepted ? COPY_ACCEPTED : SENT_ONCE;
-  return { ...resent, cause: `${ended(cause)} ${outcome}` };
+  return { ...resent, outcome };
 }
 
 const PAY_BY_IPN =
@@ -136,9 +145,6 @@ const RETRY_SCHEDULED = 'Nothing to fix. A retry is scheduled.';
 
 const CHANGED_NOTHING =
   'Check that your handler marks the order as paid, in the database that --db names. A copy of an earlier IPN must change nothing.';
-
-/** A cause may end with the words of the receiver. */
-const ended = (cause: string) => (/[.!?]$/.test(cause) ? cause : `${cause}.`);
 
 /**
  * A cause that was proved once stays, as long as the receiver answers in the same way or not at all: by a diagnosis, or by

@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { requireTamperings } from '../../src/contract/tampering.ts';
 import type { StartOptions } from '../../src/options/table.ts';
 import type { SettleCommand } from '../../src/usecases/payments.ts';
-import { type FullVerdict, verdictOnFault } from '../../src/usecases/verdict.ts';
+import { type FullVerdict, verdictOnFault, verdictView } from '../../src/usecases/verdict.ts';
 import { type Answer, type Received, startReceiver } from '../helpers/receiver.ts';
 import { idOf, ORDER, type Sim, startSim } from '../helpers/sim.ts';
 
@@ -18,10 +18,10 @@ const THEN_RESEND = 'Then resend the IPN, with ipn resend or in the dashboard.';
 
 type Script = Answer[] | ((request: Received, number: number) => Answer);
 
-/** Checks that a verdict's heading is short. */
+/** A verdict as a page and the API have it, whose heading is short. */
 function withHeading(verdict: FullVerdict): FullVerdict {
   expect(verdict.headline.split(' ').length, verdict.headline).toBeLessThanOrEqual(10);
-  return verdict;
+  return { ...verdict, ...verdictView(verdict) };
 }
 
 interface Setting {
@@ -43,7 +43,7 @@ async function settledWith(script: Script, { options, order, settle, prepare }: 
     return ipns.require(settled.delivery.id);
   };
   const found = () => withHeading(ipns.verdict(last()));
-  const ofPayment = () => payments.verdict(payments.require(id));
+  const ofPayment = () => withHeading(payments.verdict(payments.require(id)));
   return { sim, id, receiver, last, found, ofPayment };
 }
 

@@ -27,7 +27,7 @@ export function VerdictCard(props: {
   children?: Child;
 }) {
   const { of, ipn, url, from, parts, test, children } = props;
-  const { tone, headline, where, cause, fix, signed, code, action, to, unexplained } = of;
+  const { tone, headline, where, cause, fix, signed, code, action, to, unexplained, outcome } = of;
   const page = ipn && recordPath('ipns', ipn.id);
   const changes = ipn && parts.ipns.changesOf(ipn.id);
   const address = (ipn && (parts.ipns.forwardedTo(ipn) ?? ipn.url)) ?? url;
@@ -45,6 +45,7 @@ export function VerdictCard(props: {
               ['Where', where && WHERE[where](address)],
               ['Fix', fix && <strong>{fix}</strong>],
               ['Why', withoutStart(cause, headline) || null],
+              ['What it means', outcome],
               ['In your shop', changes?.length ? describeChanges(changes) : null],
               ['Your code signed', signed && <SignedText text={signed.found} from={right} {...signed} />],
               ['In the IPN', signed && <SignedText text={right} from={signed.found} {...signed} />],
