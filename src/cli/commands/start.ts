@@ -37,22 +37,23 @@ const GROUPS: Readonly<Record<string, readonly (OptionName | 'config')[]>> = {
   'State:': ['fixtures', 'keep', 'fsync'],
 };
 
-/** Options in the order of the help, each with its heading. */
-function grouped(flags: Readonly<Record<string, OptionDeclaration>>): Record<string, OptionDeclaration> {
-  const inGroups = Object.entries(GROUPS).flatMap(([group, names]) =>
-    names.flatMap((name) => (flags[name] ? [[name, { ...flags[name], group }] as const] : [])),
-  );
-  return {
-    ...Object.fromEntries(inGroups),
-    ...omitted(
-      flags,
-      inGroups.map(([name]) => name),
-    ),
-  };
-}
+const GROUP_OF = new Map<string, string>(
+  Object.entries(GROUPS).flatMap(([group, names]) => names.map((name) => [name, group] as const)),
+);
+const IN_ORDER = [...GROUP_OF.keys()];
 
-const omitted = <Value>(record: Readonly<Record<string, Value>>, names: readonly string[]) =>
-  Object.fromEntries(Object.entries(record).filter(([name]) => !names.includes(name)));
+/** Options in the order of the help, each with its heading. Options of other commands follow. */
+function grouped(flags: Readonly<Record<string, OptionDeclaration>>): Record<string, OptionDeclaration> {
+  const rank = (name: string) => (GROUP_OF.has(name) ? IN_ORDER.indexOf(name) : IN_ORDER.length);
+  return Object.fromEntries(
+    Object.entries(flags)
+      .map(([name, flag]) => {
+        const group = GROUP_OF.get(name);
+        return [name, group === undefined ? flag : { ...flag, group }] as const;
+      })
+      .toSorted(([one], [other]) => rank(one) - rank(other)),
+  );
+}
 
 /**
  * The flags of `start`, from the options table, and `--config`.
