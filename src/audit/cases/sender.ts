@@ -1,4 +1,5 @@
 import { DEFAULT_KEYS, EXAMPLE_KEYS } from '../../contract/defaults.ts';
+import { INITIATE_FIELDS } from '../../contract/request-fields.ts';
 import {
   type AuditCase,
   type Cases,
@@ -199,15 +200,13 @@ const secondIdentifiers: Cases = Object.fromEntries(
 
 /** What a list or an object with an identifier becomes as text, in PHP, JavaScript and Python. */
 const asText = (id: string) => ['Array', '[object Object]', `['${id}']`, `["${id}"]`, `[${id}]`];
-/** The longest identifier (documented: field-identifier-too-long). */
-const LONGEST_IDENTIFIER = 20;
 
 /** The attacker's own genuine IPN for an identifier that a list or an object becomes as text, and then the list or object. */
 const identifierAsText: Forge = async (target) => {
   const { shop, payment } = target;
   const id = payment.identifier;
   const requests: (Ipn | ProbeRequest)[] = [];
-  for (const text of asText(id).filter(({ length }) => length <= LONGEST_IDENTIFIER)) {
+  for (const text of asText(id).filter(({ length }) => length <= INITIATE_FIELDS.identifier.max)) {
     const own = await shop.attackerIpn(payment, text);
     const name = own.nameOf('identifier');
     const isObject = text.includes('Object');
