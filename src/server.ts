@@ -244,7 +244,14 @@ async function openRows({ db, dbSkip }: ResolvedOptions, egress: Egress, notice:
     import('./usecases/shop-rows.ts'),
   ]);
   const database = new Database({ db, dbSkip }, (url) => egress.unreachable(url));
-  return { database, rows: new ShopRows(() => database.read(), notice) };
+  const reported = new Set<string>();
+  const read = async () => {
+    const rows = await database.read();
+    for (const text of database.notices) if (!reported.has(text)) notice(text);
+    for (const text of database.notices) reported.add(text);
+    return rows;
+  };
+  return { database, rows: new ShopRows(read, () => reported.size === 0, notice) };
 }
 
 /** Listens, then starts the work that is due. */

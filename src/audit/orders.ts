@@ -15,6 +15,8 @@ const MAX_ORDERS = 150;
 /** Maximum number of orders that replace those that something else has changed: each case may find one. */
 const MAX_SPOILED = 300;
 const MAX_ORDERS_BY_HAND = 3;
+/** With a database: one for the control, and six to learn from, of which two are used again. */
+const MAX_ORDERS_TO_LEARN_BY_HAND = 9;
 /** Time for the shop to initiate a payment after the order; placing orders by hand takes longer. */
 const INITIATE_LIMIT_MS = 15_000;
 const BY_HAND_LIMIT_MS = 10 * 60_000;
@@ -98,9 +100,8 @@ export class Orders {
    * @throws GatewayError `timed_out` if the shop initiates no payment, `check_failed` if the order cannot be placed
    */
   async take(): Promise<UsedOrder | undefined> {
-    const { orderWait, orders = orderWait ? MAX_ORDERS_BY_HAND : MAX_ORDERS } = this.#options;
     const next = this.#queue.then(() =>
-      this.made.length < orders + this.#spoiled ? this.#make() : undefined,
+      this.made.length < this.#most + Math.min(this.#spoiled, MAX_SPOILED) ? this.#make() : undefined,
     );
     this.#queue = next.catch(() => {});
     const payment = await next;
@@ -108,6 +109,13 @@ export class Orders {
     if (untouched) return this.#use(untouched);
     // Waits until a case releases an unchanged order.
     return this.#inUse === 0 ? undefined : new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  /** The maximum number of orders. */
+  get #most(): number {
+    const { orders, orderWait, db, dbCmd } = this.#options;
+    const byHand = (db ?? dbCmd) === undefined ? MAX_ORDERS_BY_HAND : MAX_ORDERS_TO_LEARN_BY_HAND;
+    return orders ?? (orderWait ? byHand : MAX_ORDERS);
   }
 
   /** An order that a case left unchanged, which no other case will use; undefined if there is none. */
@@ -146,8 +154,7 @@ export class Orders {
   async placedBy(place: () => Promise<unknown>): Promise<Payment[]> {
     const placed = this.#queue.then(async () => {
       await place();
-      const { data } = await this.#gateway.payments.list({ limit: RECENT });
-      const fresh = data.filter((payment) => !this.#known.has(payment.id) && !this.#isAttackers(payment));
+      const fresh = (await this.#recent()).filter(({ id }) => !this.#known.has(id));
       for (const { id } of fresh) this.#known.add(id);
       this.spare.push(...fresh);
       return fresh;
@@ -182,7 +189,11 @@ export class Orders {
   }
 
   async #make(): Promise<Payment> {
-    const { orderWait, timeoutMs = INITIATE_LIMIT_MS, cancelled } = this.#options;
+    const { orderWait, timeoutMs = INITIATE_LIMIT_MS, cancelled, onNotice } = this.#options;
+    if (orderWait) {
+      const count = `order ${this.made.length + 1} of at most ${this.#most}`;
+      onNotice?.(`Place an order in the shop within 10 minutes (${count}).`);
+    }
     const limitMs = orderWait ? BY_HAND_LIMIT_MS : timeoutMs;
     const deadline = performance.now() + limitMs;
     const givenUp = new AbortController();
@@ -300,7 +311,7 @@ function lastLineOf(output: unknown): string | undefined {
 type PlaceOrder = (givenUp: AbortSignal) => Promise<unknown>;
 
 function placeOf(gateway: AuditGateway, options: CompleteOptions): PlaceOrder {
-  const { orderCmd, orderUrl, orderMethod = 'POST', order, orderWait, ipnUrl, onNotice } = options;
+  const { orderCmd, orderUrl, orderMethod = 'POST', order, orderWait, ipnUrl } = options;
   const { timeoutMs, cancelled } = options;
   const endedBy = (givenUp: AbortSignal) => (cancelled ? AbortSignal.any([cancelled, givenUp]) : givenUp);
   if (order) return () => callUserFunction('placing an order', order);
@@ -314,7 +325,7 @@ function placeOf(gateway: AuditGateway, options: CompleteOptions): PlaceOrder {
     const limited = { ...request, timeoutMs: timeoutMs ?? INITIATE_LIMIT_MS };
     return (givenUp) => requestOrder({ ...limited, signal: endedBy(givenUp) });
   }
-  if (orderWait) return async () => onNotice?.('Place an order in the shop within 10 minutes.');
+  if (orderWait) return async () => {};
   return () => gateway.payments.create({ ipnUrl });
 }
 

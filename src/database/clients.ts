@@ -18,7 +18,7 @@ export interface DatabaseClient {
   /** Statements before and after the queries: one transaction that reads only, and waits for nobody. */
   begin: string;
   end: string;
-  /** Prints `{"t": table, "c": column, "k": whether it is in the primary key, "b": whether it has bytes}` for each column. */
+  /** Prints `{"t": table, "c": column, "k": whether it is in the primary key, "w": a function that makes text of it}` for each column. */
   schema: string;
   /** Prints a line. */
   echo: (line: string) => string;
@@ -30,8 +30,8 @@ export interface DatabaseClient {
 
 export interface Column {
   name: string;
-  /** Whether its values are bytes, which JSON cannot hold. */
-  isBytes: boolean;
+  /** The function that makes text of its values, if JSON cannot hold them; empty if it can. */
+  wrap: string;
 }
 
 /** Marks the lines that are not rows. No row begins with it: each begins with a brace or a bracket. */
@@ -69,12 +69,16 @@ function postgres(url: string): DatabaseClient {
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
 LEFT JOIN pg_index i ON i.indrelid = c.oid AND i.indisprimary
-WHERE c.relkind IN ('r', 'p') AND n.nspname = ANY (current_schemas(false)) ORDER BY c.relname, a.attnum;`,
+WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND n.nspname = ANY (current_schemas(false)) ORDER BY c.relname, a.attnum;`,
     echo: (line) => `\\echo ${text(line)}`,
     count: (table) => `SELECT json_build_object('n', count(*)) FROM ${doubleQuoted(table)};`,
-    select: (table) => `SELECT row_to_json(one) FROM ${doubleQuoted(table)} one;`,
+    select: (table) => `SELECT row_to_json(one)::jsonb FROM ${doubleQuoted(table)} one;`,
   };
 }
+
+/** Bytes are no JSON, and MariaDB puts JSON into JSON as it is stored, with its line breaks. */
+const WRAPPED =
+  "CASE WHEN c.character_set_name IS NULL AND c.data_type REGEXP 'binary|blob|bit|geometry|point|string|polygon' THEN 'HEX' WHEN c.data_type IN ('json', 'longtext') THEN 'CONCAT' ELSE '' END";
 
 function mysql(url: URL): DatabaseClient {
   const { username, hostname, port, pathname, searchParams } = url;
@@ -94,7 +98,7 @@ function mysql(url: URL): DatabaseClient {
         '--default-character-set=utf8mb4',
       ],
       ...(username ? [`--user=${decodeURIComponent(username)}`] : []),
-      ...(hostname ? [`--host=${hostname}`] : []),
+      ...(hostname ? [`--host=${hostname.replace(/^\[|\]$/g, '')}`] : []),
       ...(port ? [`--port=${port}`] : []),
       ...(socket ? [`--socket=${socket}`] : []),
       `--database=${decodeURIComponent(pathname.slice(1))}`,
@@ -106,15 +110,12 @@ function mysql(url: URL): DatabaseClient {
       ['t', 'c.table_name'],
       ['c', 'c.column_name'],
       ['k', "c.column_key = 'PRI'"],
-      [
-        'b',
-        "c.character_set_name IS NULL AND c.data_type REGEXP 'binary|blob|bit|geometry|point|string|polygon'",
-      ],
+      ['w', WRAPPED],
     ])} FROM information_schema.columns c JOIN information_schema.tables t USING (table_schema, table_name) WHERE c.table_schema = DATABASE() AND t.table_type = 'BASE TABLE' ORDER BY c.table_name, c.ordinal_position;`,
     echo: (line) => `SELECT ${text(line)};`,
     count: (table) => `SELECT ${object([['n', 'COUNT(*)']])} FROM ${quote(table)};`,
     select: (table, columns) =>
-      `SELECT ${object(columns.map(({ name, isBytes }) => [name, isBytes ? `HEX(${quote(name)})` : quote(name)]))} FROM ${quote(table)};`,
+      `SELECT ${object(columns.map(({ name, wrap }) => [name, wrap ? `${wrap}(${quote(name)})` : quote(name)]))} FROM ${quote(table)};`,
   };
 }
 

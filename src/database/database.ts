@@ -64,14 +64,16 @@ export class Database {
     }
     const client = this.#client;
     this.#tables ??= this.#readTables(client);
-    const tables = await this.#tables.catch((error: unknown) => {
+    const reading = this.#tables.then(async (tables) => {
+      // Tables may be created and dropped while a shop is developed.
+      if (!tables.length) this.#tables = undefined;
+      const select = ({ name, columns, key }: Table) => client.select(name, columns, key.length > 0);
+      return { tables, found: await query(client, tables.map(select)) };
+    });
+    const { tables, found } = await reading.catch((error: unknown) => {
       this.#tables = undefined;
       throw error;
     });
-    const found = await query(
-      client,
-      tables.map(({ name, columns, key }) => client.select(name, columns, key.length > 0)),
-    );
     return new Map(tables.map(({ name, key }, index) => [name, keyed(found[index] ?? [], key)]));
   }
 
@@ -79,13 +81,12 @@ export class Database {
     const { dbSkip = [] } = this.#options;
     const tables = new Map<string, Table>();
     const [columns = []] = await query(client, [client.schema]);
-    const isTrue = (value: unknown) => value === true || value === 1;
-    for (const { t, c, k, b } of columns) {
+    for (const { t, c, k, w = '' } of columns) {
       const [name, column] = [String(t), String(c)];
       const table = tables.get(name) ?? { name, columns: [], key: [] };
       tables.set(name, table);
-      table.columns.push({ name: column, isBytes: isTrue(b) });
-      if (isTrue(k)) table.key.push(column);
+      table.columns.push({ name: column, wrap: String(w) });
+      if (k === true || k === 1) table.key.push(column);
     }
     const wanted = [...tables.values()].filter(({ name }) => !dbSkip.includes(name));
     const counts = await query(
@@ -125,7 +126,7 @@ async function query(client: DatabaseClient, queries: readonly string[]): Promis
   try {
     return parts.map(rowsIn);
   } catch (error) {
-    const why = `${UNREADABLE}: ${client.files[0]} printed something else than rows`;
+    const why = `${UNREADABLE}: ${client.files[0]} printed something other than rows`;
     throw new GatewayError('check_failed', why, { cause: error });
   }
 }

@@ -174,7 +174,7 @@ export class Courier {
     const fault = this.#takeFault(delivery);
     const { timeoutMs } = context().settings.ipn;
     const begin = (number: number) => ({ number, startedAt: timestamp(context().now), timeoutMs });
-    const attempt = begin(delivery.attemptCount + 1);
+    const number = delivery.attemptCount + 1;
     try {
       // Only one delivery at a time waits to be overtaken.
       const canWait = fault && !(fault.reorder && this.#held !== undefined);
@@ -184,21 +184,23 @@ export class Courier {
         await this.#moveDue(deliveryId, wait, fault);
         return;
       }
-      this.#open.set(deliveryId, attempt);
       // An attempt with a shorter timeout is reported when it times out.
       const isLong = timeoutMs > REDIRECT_WAIT_MS;
-      const timer = isLong ? setTimeout(onWaiting, REDIRECT_WAIT_MS, delivery, attempt) : undefined;
-      const post = () => this.#post(delivery, attempt, fault, signal);
-      const report = await around(deliveryId, post).finally(() => {
-        clearTimeout(timer);
-        this.#open.delete(deliveryId);
+      const report = await around(deliveryId, async () => {
+        const attempt = begin(number);
+        this.#open.set(deliveryId, attempt);
+        const timer = isLong ? setTimeout(onWaiting, REDIRECT_WAIT_MS, delivery, attempt) : undefined;
+        return this.#post(delivery, attempt, fault, signal).finally(() => {
+          clearTimeout(timer);
+          this.#open.delete(deliveryId);
+        });
       });
       // Aborted: the IPN may or may not have arrived, so it stays due and is sent again.
       if (signal.aborted) return;
       await store.commit((state) => recordAttempt(state, deliveryId, report, context()));
       if (fault && isSentTwice(fault) && report.failure === null) {
         // The same bytes a second time, right after the first.
-        const second = await this.#post(delivery, begin(attempt.number + 1), fault, signal);
+        const second = await this.#post(delivery, begin(number + 1), fault, signal);
         if (signal.aborted) return;
         await store.commit((state) => recordAttempt(state, deliveryId, second, context(), true));
       }

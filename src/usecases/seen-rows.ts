@@ -5,12 +5,14 @@ export interface SeenRows {
   /** What changed around the last attempt of a delivery, or the return of a payment's customer; null if it is not known. */
   of(id: string): RowChange[] | null;
   /**
-   * Reads the database before and after an attempt or a return, and once more for what is written late. Another one in
-   * this time leaves the changes unknown.
+   * Reads the database before and after an attempt; if nothing changed, once more a second later, for what workers write
+   * late. Another attempt or return in this time leaves the changes unknown.
    */
   around<Result>(id: string, run: () => Promise<Result>): Promise<Result>;
-  /** The same for the return of a customer, once it is certain that an IPN before it changed nothing. */
+  /** The same for the return of a customer, who does not wait for the second reading. */
   aroundReturn<Result>(paymentId: string, run: () => Promise<Result>): Promise<Result>;
+  /** Forgets everything: ids may be used again. */
+  forget(): void;
 }
 
 /** Without a database, nothing is seen. */
@@ -18,4 +20,5 @@ export const UNSEEN: SeenRows = {
   of: () => null,
   around: (_, run) => run(),
   aroundReturn: (_, run) => run(),
+  forget: () => {},
 };

@@ -33,6 +33,7 @@ export function stateUseCases(parts: UseCaseParts) {
       await replace(parts, snapshot, { wallets: parts.preparation.wallets });
       faults.reset();
       events.forget('the state was reset');
+      parts.rows.forget();
     },
 
     /** The whole current state as chunks of text, in the format of db.json and `restore`. */

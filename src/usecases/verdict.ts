@@ -119,13 +119,22 @@ export function verdictOnDelivery(delivery: Delivery, parts: VerdictParts): Full
   );
   const isGenuine =
     verdictOnFault(delivery, last, parts.dialect) === undefined && !verdictOnForgery(delivery, parts);
-  if (isGenuine && verdict.tone === 'good' && parts.rows.of(delivery.id)?.length === 0)
-    return makeVerdict(
-      'warning',
-      `${verdict.cause} Nothing changed in your database.`,
-      CHANGED_NOTHING,
-      `Answered ${last.responseStatus} and changed nothing.`,
-    );
+  if (isGenuine && verdict.tone === 'good' && changedNothing(delivery, parts)) {
+    const byReturn = parts.rows.of(delivery.paymentId ?? '') ?? [];
+    return byReturn.length
+      ? makeVerdict(
+          'warning',
+          `The IPN was answered and changed nothing. After the customer returned: ${describeChanges(byReturn)}.`,
+          PAY_BY_IPN,
+          'The return page, not the IPN, changed your shop.',
+        )
+      : makeVerdict(
+          'warning',
+          `${verdict.cause} Nothing changed in your database.`,
+          CHANGED_NOTHING,
+          `Answered ${last.responseStatus} and changed nothing.`,
+        );
+  }
   if (verdict.where === 'rule' && delivery.nextAttemptAt !== null)
     return { ...verdict, fix: RETRY_SCHEDULED };
   if (!isGenuine || verdict.tone !== 'bad') return verdict;
@@ -137,6 +146,25 @@ export function verdictOnDelivery(delivery: Delivery, parts: VerdictParts): Full
   const isCopyAccepted = (delivery.diagnosis?.accepted ?? 'genuine') !== 'genuine';
   const outcome = isCopyAccepted ? COPY_ACCEPTED : SENT_ONCE;
   return { ...resent, outcome };
+}
+
+/** Whether the first IPN of a payment that the shop accepted changed no row. A copy must change nothing. */
+function changedNothing(
+  { id, paymentId, status, attemptCount }: Delivery,
+  { rows, store }: VerdictParts,
+): boolean {
+  if (status !== 'success' || paymentId === null || rows.of(id)?.length !== 0) return false;
+  const isAccepted = (of: string, count?: number) =>
+    store.state
+      .attemptsOf(of)
+      .slice(0, count)
+      .some(({ failure }) => failure === null);
+  const all = store.state.deliveriesOf(paymentId);
+  const earlier = all.slice(
+    0,
+    all.findIndex((one) => one.id === id),
+  );
+  return !isAccepted(id, attemptCount - 1) && !earlier.some((one) => isAccepted(one.id));
 }
 
 const PAY_BY_IPN =
@@ -219,15 +247,6 @@ export function verdictOnPayment(
   const deliveries = parts.store.state.deliveriesOf(payment.id);
   const last = deliveries.at(-1);
   if (!last) return { ...verdictWithoutIpn(payment, parts.settings), ipn: null };
-  const byReturn = parts.rows.of(payment.id) ?? [];
-  const isFirst = last.attemptCount === 1 && parts.rows.of(last.id)?.length === 0;
-  if (byReturn.length && isFirst && !verdictOnForgery(last, parts)) {
-    const cause = `The IPN was answered and changed nothing. After the customer returned: ${describeChanges(byReturn)}.`;
-    return {
-      ...makeVerdict('warning', cause, PAY_BY_IPN, 'The return page changed your shop, not the IPN.'),
-      ipn: last.id,
-    };
-  }
   const ofLast = { ...verdictOnDelivery(last, parts), ipn: last.id };
   if (ofLast.tone === 'bad' || !verdictOnForgery(last, parts)) return ofLast;
   const genuine = deliveries.findLast((delivery) => !verdictOnForgery(delivery, parts));

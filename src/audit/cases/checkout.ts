@@ -222,7 +222,7 @@ const RETURN = family({
       if (closed !== undefined) return skipped(closed);
       const { shown } = await send(target, request);
       const judged = await judgeStillPayable(target);
-      if (judged.verdict === 'pass') return { ...shown, ...judged };
+      if (judged.verdict !== 'fail') return { ...shown, ...judged };
       const other = shop.orders.made.find(({ id }) => id !== payment.id);
       const isSecret =
         other === undefined ||
