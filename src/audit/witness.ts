@@ -64,7 +64,7 @@ export class Witness {
   readonly #tables = new Set<string>();
   /** What was learned; null until then. */
   learned: Learned | null = null;
-  /** What rejected IPNs changed, and what no log of IPNs is. */
+  /** Changes of rejected IPNs, except their log. */
   suspects: readonly string[] = [];
   /** From the response to an IPN until its last effect, in milliseconds. */
   lagMs = 0;

@@ -43,8 +43,9 @@ export function connectionFlags(
 ): (command: string) => string {
   if (dataDir !== null) {
     const folder = resolve(cwd, dataDir);
-    const flag =
-      folder === nearestDataDir(cwd) ? '' : `--data-dir ${shellWord(relative(cwd, folder) || '.')}`;
+    const named = env['GATEWAY_SIM_DATA_DIR'];
+    const found = named ? resolve(cwd, named) : nearestDataDir(cwd);
+    const flag = folder === found ? '' : `--data-dir ${shellWord(relative(cwd, folder) || '.')}`;
     return () => flag;
   }
   if (url === undefined) return () => '';
@@ -55,7 +56,7 @@ export function connectionFlags(
     !isElsewhere &&
     !existsSync(join(nearestDataDir(cwd), 'server.json')) &&
     findConfiguration(cwd) === undefined;
-  return (command) => (isGuessed && !NEVER_GUESS.has(command) ? '' : `--url ${url}${trust}`);
+  return (command) => (isGuessed && !NEVER_GUESS.has(command) ? '' : `--url ${shellWord(url)}${trust}`);
 }
 
 /** The data folder in which a command without flags looks first: of this folder, or of a parent with an emulator. */

@@ -43,7 +43,7 @@ const text = (value: string) => `'${value.replaceAll("'", "''")}'`;
 function sqlite(file: string): DatabaseClient {
   return {
     files: ['sqlite3'],
-    // A name that begins with a dash is no option.
+    // A name that begins with a dash is not an option.
     args: ['-batch', '-readonly', '-json', file.startsWith('-') ? `./${file}` : file],
     packageName: 'sqlite3',
     begin: '.bail on\n.timeout 500\nBEGIN;',

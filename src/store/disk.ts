@@ -1,9 +1,10 @@
 import { writeFile } from 'node:fs/promises';
-import { GatewayError, hint, option } from '../contract/error.ts';
+import { hint, option } from '../contract/error.ts';
 import type { State, Undo } from '../domain/state.ts';
-import { isCreated, reason, removeFile, unwritable } from '../system/files.ts';
+import { isCreated, removeFile, unwritable } from '../system/files.ts';
 import { Batches } from './batches.ts';
 import { checksumsOf } from './edits.ts';
+import { outdated } from './errors.ts';
 import { Journal } from './journal.ts';
 import type { FoundFiles, StoreFiles } from './read-folder.ts';
 import { changeText, type StoredChange, wholeState } from './snapshot.ts';
@@ -126,8 +127,7 @@ export class Disk {
     try {
       if (this.#journal.end.changes) await this.#snapshots.write();
     } catch (error) {
-      const outdated = `db.json could not be updated (${reason(error)}): the changes are in journal.jsonl next to it`;
-      this.#report(error instanceof GatewayError ? error.message : outdated);
+      this.#report(outdated(error));
     }
     try {
       this.#journal.assertOurs();

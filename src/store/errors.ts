@@ -1,4 +1,5 @@
 import { command, type ErrorDetails, GatewayError, hint, option } from '../contract/error.ts';
+import { reason } from '../system/files.ts';
 
 /** The error for a path that no longer has the original file or folder. */
 export function replaced(path: string): GatewayError {
@@ -7,6 +8,13 @@ export function replaced(path: string): GatewayError {
     `${path} was removed, moved or replaced while gateway-sim was using it: changes are no longer stored, and anything at this path is left unchanged`,
     { hint: hint`Move it back, or stop this emulator and start another one.` },
   );
+}
+
+/** Why a snapshot was not written, in words. Nothing is lost, but people who read db.json should know. */
+export function outdated(error: unknown): string {
+  return error instanceof GatewayError
+    ? error.message
+    : `db.json could not be updated (${reason(error)}): the changes are in journal.jsonl next to it`;
 }
 
 /** The error for a state that cannot be read. By default, its hint is to restore a copy or start over. */

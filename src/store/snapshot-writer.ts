@@ -1,8 +1,8 @@
 import type { Low } from 'lowdb';
-import { GatewayError } from '../contract/error.ts';
 import type { State } from '../domain/state.ts';
 import { clearTimeout, setTimeout } from '../system/real-time.ts';
 import type { Batches } from './batches.ts';
+import { outdated } from './errors.ts';
 import type { Journal, Mark } from './journal.ts';
 import { emptySnapshot, type Snapshot, wholeState } from './snapshot.ts';
 import type { SnapshotFile } from './snapshot-file.ts';
@@ -82,7 +82,7 @@ export class SnapshotWriter {
       (error: Error) => {
         // The journal still has all changes. The next change triggers another snapshot.
         this.#writing = undefined;
-        if (error instanceof GatewayError) this.#parts.report(error.message);
+        this.#parts.report(outdated(error));
       },
     );
   }

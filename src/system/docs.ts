@@ -60,7 +60,7 @@ export function searchDocs(pages: readonly DocPage[], text: string): DocSection[
   const holds = (part: string) => words.every((word) => part.toLowerCase().includes(word));
   const sections = pages.flatMap(({ topic, file, text: whole }) =>
     whole
-      // A comment in a program is no heading.
+      // A comment in a program is not a heading.
       .replace(/^```[\s\S]*?^```$/gm, (code) => code.replace(/^#/gm, ' #'))
       .split(/^(?=#{1,4} )/m)
       .filter((section) => section.startsWith('#') && holds(section))

@@ -67,7 +67,7 @@ function sentByHand({ ipns }: AppParts): ListedRequest[] {
       status: last?.responseStatus ?? null,
       took: last?.durationMs ?? null,
       route: 'IPN',
-      result: ipns.shopState(delivery).state === 'accepted' ? 'accepted' : 'rejected',
+      result: ipns.shopState(delivery).state.endsWith('accepted') ? 'accepted' : 'rejected',
       identifier: delivery.identifier,
     };
   });
@@ -87,8 +87,8 @@ export const REQUESTS: List<ListedRequest> = {
   },
   records: (parts) => {
     const requests = listedRequests(parts);
-    // The log drops the oldest, so their number alone is no place.
-    const newest = requests.length + (parts.events.requests()[0]?.id ?? 0);
+    // The log drops the oldest, so what was ever recorded counts.
+    const newest = sentByHand(parts).length + (parts.events.requests()[0]?.id ?? 0);
     return {
       size: requests.length,
       backwards: (visit) => void requests.every((request, index) => visit(request, newest - index)),
