@@ -122,9 +122,11 @@ export async function audit(
 async function handlerOf(gateway: AuditGateway, options: AuditOptions): Promise<string> {
   const { orderUrl, shop, waitMs, cancelled } = options;
   if (!hasOrders(options) || shop !== undefined) {
-    throw usage('audit requires the address of the IPN handler, or a way to place orders in a running shop', {
-      hint: hint`For example: ${command('audit', 'http://localhost:3000/ipn')}`,
-    });
+    const why =
+      shop === undefined
+        ? 'audit requires the address of the IPN handler, or a way to place orders in a running shop'
+        : '--shop also requires the address of the IPN handler: the shop is not running yet';
+    throw usage(why, { hint: hint`For example: ${command('audit', 'http://localhost:3000/ipn')}` });
   }
   if (orderUrl !== undefined) {
     const client = new AuditClient(gateway.egress, TIMEOUT_MS, { cancelled });

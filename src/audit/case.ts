@@ -212,9 +212,9 @@ export async function judgeTraces(
 ): Promise<Judgement> {
   const places = await shop.changesOf(before, after);
   if (!places.length) return { verdict: 'pass' };
-  const { changes } = shop.calibration;
+  const paid = await shop.paidPlaces();
   const effects = places.filter(
-    (place) => changes.has(place.replace(/\[\]$/, '.length')) || shop.isEffect(place),
+    (place) => shop.isCounted(place) || shop.isEffect(place) || paid.includes(place),
   );
   const because = effects.length
     ? ({
@@ -227,6 +227,15 @@ export async function judgeTraces(
     ? ` Only if ${places.join(' and ')} merely records IPNs, say so with ${places.map((place) => `--log ${place.replace(/\[\]$/, '')}`).join(' ')}.`
     : '';
   return fail(`A forged IPN had an effect: ${change}.${log}`, { again: true, because });
+}
+
+/** The verdict on the effects of a signed IPN that did not pay the order: none of what a payment does may happen. */
+async function judgeEffects(shop: Shop, before: OrderSnapshot, after: OrderSnapshot): Promise<Judgement> {
+  const effects = (await shop.changesOf(before, after)).filter((place) => shop.isCounted(place));
+  if (!effects.length) return { verdict: 'pass' };
+  const harm = `An IPN that the shop then rejects causes this, as a payment does: ${effects.join(', ')}.`;
+  const because = { mistake: 'effects-before-checks', harm } as const;
+  return fail(harm, { again: true, because });
 }
 
 /** The verdict on a request that must mark an order as paid. */
@@ -298,7 +307,8 @@ export function rejects(
       const judged = await lookAndJudge(target, (after) => {
         if (after.text !== before.text) changing ??= { sent, shown };
         const judged = rejected(target)(after, shown.observed);
-        return judged.verdict === 'pass' && leavesNoTraces ? judgeTraces(shop, before, after) : judged;
+        if (judged.verdict !== 'pass') return judged;
+        return (leavesNoTraces ? judgeTraces : judgeEffects)(shop, before, after);
       });
       finding = { ...shown, ...judged };
       if (finding.verdict === 'fail') return finding;

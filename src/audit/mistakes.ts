@@ -44,7 +44,7 @@ export const MISTAKES = {
     }),
   },
   'amount-not-compared': {
-    text: 'The amount (as a number) and the currency must equal those of your own order exactly: no tolerance, no rounding, no charge, no sum of several IPNs. Read each field once, and use that value for the signature, too. Only the amount is signed, and it states what was paid, not what was owed.',
+    text: 'The amount (as a number) and the currency must equal those of your own order exactly: no tolerance, no rounding, no charge, no sum of several IPNs. Read each field once, and use that value for the signature, too. Only the amount is signed, and it states what was paid, not what was owed. Take the price from your own database, and let no posted field overwrite it: no extract(), no merging of fields into the order.',
     effort: 'one line in the IPN handler',
     code: {
       PHP: `if (!$order || !is_numeric($_POST['data']['amount'] ?? null) || (float) $_POST['data']['amount'] !== (float) $order['total'] || ($_POST['data']['currency']['code'] ?? null) !== $order['currency']) { http_response_code(400); exit; }`,

@@ -130,10 +130,7 @@ export class Shop {
       if (error instanceof GatewayError && error.code === 'check_failed') throw usage(error.message);
       throw error;
     });
-    if ('missing' in found)
-      throw usage(
-        `nothing can be learned from the database: ${found.missing}. Is it the database of this shop?`,
-      );
+    if ('missing' in found) throw usage(`nothing can be learned from the database: ${found.missing}`);
     const paidWhen = this.options.paidWhen ?? found.paidWhen;
     this.options = { ...this.options, paidWhen };
     this.probes = probesOf(this.options, this.gateway);
@@ -398,6 +395,21 @@ export class Shop {
   /** Whether a place in the database changes with a payment. */
   isEffect(place: string): boolean {
     return this.witness?.learned?.payment.includes(place) === true;
+  }
+
+  /** Whether a place counts what a payment does: a number or list that grew with the control, or new rows. */
+  isCounted(place: string): boolean {
+    const isRow = this.isEffect(place) && place.endsWith('.*');
+    return isRow || this.calibration.changes.has(place.replace(/\[\]$/, '.length'));
+  }
+
+  /** The places that the payment of the control changed, except the state of the order. */
+  async paidPlaces(): Promise<string[]> {
+    const { control } = this;
+    const { paidWhen = '' } = this.options;
+    if (!control || !paidWhen.startsWith('.')) return [];
+    const places = changedPlaces(control.before.text, (await this.look(control.payment)).text);
+    return places.filter((place) => !paidWhen.startsWith(`${place}=`));
   }
 
   /** What differs between two outputs of the probe, for a report. */

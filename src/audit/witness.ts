@@ -1,5 +1,5 @@
 import type { Learned } from '../contract/audit-report.ts';
-import type { Payment } from '../contract/payment.ts';
+import type { Payment, Settled } from '../contract/payment.ts';
 import { plainText } from '../contract/text.ts';
 import type { Database } from '../database/database.ts';
 import {
@@ -48,7 +48,7 @@ interface LearnableShop {
   ipnOf(payment: Payment): Ipn;
   postOf(payment: Payment): (ipn: Ipn) => ProbeRequest;
   send(request: ProbeRequest): Promise<unknown>;
-  payWithIpn(payment: Payment): Promise<unknown>;
+  payWithIpn(payment: Payment): Promise<Settled['delivery']>;
 }
 
 export class Witness {
@@ -201,7 +201,10 @@ export class Witness {
     const [first = new Set<string>(), second = first] = tied;
     this.#ties = new Set([...first].filter((tie) => second.has(tie)));
     if (!this.#ties.size)
-      return { missing: 'no new row holds the identifier or the transaction id of an order' };
+      return {
+        missing:
+          'no new row holds the identifier or the transaction id of an order. Is it the database of this shop?',
+      };
     const rowsCreated = both([...(created[0] ?? [])], [...(created[1] ?? [])]);
     this.#created = rowsCreated.map((place) => place.slice(0, -WHOLE_ROW.length - 1));
     const [one, other, third, fourth] = placed;
@@ -213,7 +216,14 @@ export class Witness {
         await shop.send(shop.postOf(payment)(ipn.set('status', status)));
     }
     const { rows: middle } = await this.#settled(SHORT_QUIET_MS);
-    for (const payment of [one, other]) if (payment) await shop.payWithIpn(payment);
+    for (const payment of [one, other]) {
+      const delivery = payment && (await shop.payWithIpn(payment));
+      const last = delivery?.attempts.at(-1);
+      if (last?.failure)
+        return {
+          missing: `your handler answered ${last.responseStatus ?? 'nothing'} to a genuine IPN (ipn diagnose finds out why)`,
+        };
+    }
     const paidAt = performance.now();
     const { rows: end, at } = await this.#settled(QUIET_MS);
     this.lagMs = Math.max(at - paidAt, 0);
@@ -282,7 +292,8 @@ export class Witness {
     const likeliest = (one: string) =>
       [one.endsWith('.rows'), isTime(one), !isState(one)].map(Number).join('');
     const [place] = agreed.toSorted((one, other) => likeliest(one).localeCompare(likeliest(other)));
-    if (place === undefined) return { missing: 'no row of an order changes with its genuine IPN' };
+    if (place === undefined)
+      return { missing: 'no row of an order changes with its genuine IPN. Is it the database of this shop?' };
     return { paidWhen: `${place}=${plainText(valueAt(paid, place))}` };
   }
 

@@ -22,7 +22,7 @@ import type { Io } from './io.ts';
  */
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern searches for control characters
-const COLOURS = /(\u001b\[(?:1|22|3[1-39])m)/;
+const COLOURS = /(\u001b\[(?:1|22|3[1-69]|90)m)/;
 
 /** Escapes text from outside. Line breaks stay, colours do not. */
 export function escaped(text: string): string {

@@ -54,9 +54,16 @@ export interface DocSection {
 
 const MAX_FOUND = 20;
 
-/** The sections that contain every word: in the heading first, then in the text, then in programs; the reference last. */
+/** Words of a question that say nothing about its subject. */
+const FILLERS: ReadonlySet<string> = new Set(
+  'a an the how what where when which why do does i my is are can to it of in for with'.split(' '),
+);
+
+/** The sections that contain every word of a question: in the heading first, then in the text, then in programs; the reference last. */
 export function searchDocs(pages: readonly DocPage[], text: string): DocSection[] {
-  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  const all = text.toLowerCase().replace(/[?!.,]/g, ' ').split(/\s+/).filter(Boolean);
+  const telling = all.filter((word) => !FILLERS.has(word));
+  const words = telling.length ? telling : all;
   const holds = (part: string) => words.every((word) => part.toLowerCase().includes(word));
   const sections = pages.flatMap(({ topic, file, text: whole }) =>
     whole

@@ -205,7 +205,9 @@ const SANDBOX = family({
       const parts = [0, 1].map((length) =>
         withTokensOf(own, payment, others, (token) => token.slice(0, length)),
       );
-      return atEach(target, [withoutTokens(own, payment, others), ...parts], ipn);
+      const bare = withoutTokens(own, payment, others);
+      // A token in the path cannot be left out.
+      return atEach(target, bare === own ? parts : [bare, ...parts], ipn);
     }),
   },
   'sandbox-known-token': {
@@ -404,7 +406,9 @@ const AMOUNT = family({
       'A validly signed IPN for a hundredth of the price, with that as total, price and the like: a shop may copy every field onto its order.',
     run: rejects((target) => {
       const low = withAmount(target, hundredth);
-      const totals = TOTAL_NAMES.map((name) => [name, low.get('amount')] as const);
+      const totals: Pair[] = TOTAL_NAMES.map((name) => [name, low.get('amount')]);
+      // A field may also replace the whole order.
+      for (const name of ['currency', 'identifier'] as const) totals.push([`order[${name}]`, low.get(name)]);
       return [low.and(...totals), { ...target.post(low), url: withQuery(target.post(low).url, ...totals) }];
     }),
   },

@@ -127,8 +127,10 @@ last. A shop that undoes an order on a wrong signature may need a reset. Without
 of a payment; <ref> is the id of an IPN, or the id or identifier of a payment. Exit code 0 with a cause, 1 without.`,
   examples: ['ipn diagnose', 'ipn diagnose order-1'],
   run: async ({ args: [ref], fields, call, output }) => {
-    const id = ref ?? (await newestGenuine(call));
-    output.notice('Asking your receiver. A shop that undoes an order on a wrong signature may need a reset.');
+    const { id, identifier } = ref === undefined ? await newestGenuine(call) : { id: ref, identifier: ref };
+    output.notice(
+      `Asking your receiver about the IPN of ${identifier}. A shop that undoes an order on a wrong signature may need a reset.`,
+    );
     const diagnosis = await call('POST /ipns/:id/diagnose', { param: { id }, json: fields });
     const { summary, cause, fix, tried } = diagnosis;
     const counts = new Map<string, number>();
@@ -146,10 +148,10 @@ of a payment; <ref> is the id of an IPN, or the id or identifier of a payment. E
 });
 
 /** @throws GatewayError `not_found` */
-async function newestGenuine(call: Context['call']): Promise<string> {
-  const { data } = await call('GET /ipns', { query: { limit: 200 } });
+async function newestGenuine(call: Context['call']): Promise<{ id: string; identifier: string }> {
+  const { data } = await call('GET /ipns', { query: { limit: 200, audits: 'false' } });
   const found = data.find(({ paymentId, tampered }) => paymentId !== null && !tampered.length);
-  if (found) return found.id;
+  if (found) return found;
   throw new GatewayError('not_found', 'there is no IPN of a payment to diagnose', {
     hint: hint`Settle a payment to send one: ${command('pay', '--approve')}`,
   });
