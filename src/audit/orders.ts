@@ -150,11 +150,21 @@ export class Orders {
     if (this.#inUse === 0) for (const next of this.#waiting.splice(0)) next(undefined);
   }
 
-  /** The payments that an order initiates which is placed in another way. They are canceled after the audit. */
-  async placedBy(place: () => Promise<unknown>): Promise<Payment[]> {
+  /**
+   * The payments that an order initiates which is placed in another way. They are canceled after the audit.
+   *
+   * @param host may be in their addresses instead of the shop's own
+   */
+  async placedBy(place: () => Promise<unknown>, host?: string): Promise<Payment[]> {
     const placed = this.#queue.then(async () => {
       await place();
-      const fresh = (await this.#recent()).filter(({ id }) => !this.#known.has(id));
+      const { data } = await this.#gateway.payments.list({ limit: RECENT });
+      const fresh = data.filter(
+        (payment) =>
+          !this.#known.has(payment.id) &&
+          !this.#isAttackers(payment) &&
+          (this.#isOfShop(payment) || (host !== undefined && payment.ipnUrl.includes(host))),
+      );
       for (const { id } of fresh) this.#known.add(id);
       this.spare.push(...fresh);
       return fresh;

@@ -61,7 +61,11 @@ const FILLERS: ReadonlySet<string> = new Set(
 
 /** The sections that contain every word of a question: in the heading first, then in the text, then in programs; the reference last. */
 export function searchDocs(pages: readonly DocPage[], text: string): DocSection[] {
-  const all = text.toLowerCase().replace(/[?!.,]/g, ' ').split(/\s+/).filter(Boolean);
+  const all = text
+    .toLowerCase()
+    .replace(/[?!.,]/g, ' ')
+    .split(/\s+/)
+    .filter(Boolean);
   const telling = all.filter((word) => !FILLERS.has(word));
   const words = telling.length ? telling : all;
   const holds = (part: string) => words.every((word) => part.toLowerCase().includes(word));

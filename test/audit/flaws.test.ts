@@ -207,6 +207,30 @@ describe('an audit of a cancel page that closes the order', () => {
   });
 });
 
+it('an audit takes a token in the path of the ipn_url for one', async () => {
+  const inPath: Partial<Handler> = {
+    initiate: (fields) => ({ ...fields, ipn_url: (fields['ipn_url'] ?? '').replace('?token=', '/') }),
+    isToken: (order, url) => url.pathname === `/ipn/${order.token}`,
+  };
+  const { cases } = await auditOf(inPath, { only: ['G'] });
+  expect(cases.filter(({ verdict }) => verdict !== 'pass')).toEqual([]);
+});
+
+it('an audit finds a mail that is sent after the signature, and before the amount is compared', async () => {
+  const flaw: Partial<Handler> = {
+    isAmount: (order, form) => {
+      order.credited++;
+      return GOOD.isAmount(order, form);
+    },
+    pay: (order, form) => {
+      GOOD.pay(order, form);
+      order.credited--;
+    },
+  };
+  const { cases } = await auditOf(flaw, { only: ['amount-too-low'] });
+  expect(cases.at(-1)).toMatchObject({ verdict: 'fail', mistake: 'effects-before-checks', seen: '2/2' });
+});
+
 it('an audit finds a token of the ipn_url that the customer sees', async () => {
   const flaw: Partial<Handler> = {
     initiate: (fields) => ({

@@ -102,7 +102,7 @@ describe.concurrent('a forged IPN', () => {
     expect(verdict('signature-garbage')).toMatchObject({
       verdict: 'fail',
       // The shop checks the signature: its mistake is what it does afterwards.
-      mistake: 'status-not-checked',
+      mistake: 'effects-before-checks',
       why: expect.stringContaining('payment failed'),
     });
   });

@@ -404,7 +404,7 @@ const INITIATE = family({
         method,
         headers: ['X-Forwarded-Host', 'X-Host', 'X-Original-Host'].map((name) => [name, OTHER_HOST] as const),
       };
-      const made = await shop.orders.placedBy(() => shop.send(request));
+      const made = await shop.orders.placedBy(() => shop.send(request), OTHER_HOST);
       if (!made.length) return skipped('the order initiated no payment');
       const [given] = made
         .flatMap(({ ipnUrl, successUrl }) => [ipnUrl, successUrl])
