@@ -101,7 +101,7 @@ export class Orders {
    */
   async take(): Promise<UsedOrder | undefined> {
     const next = this.#queue.then(() =>
-      this.made.length < this.#most + Math.min(this.#spoiled, MAX_SPOILED) ? this.#make() : undefined,
+      this.made.length < this.#most + this.#spoiled ? this.#make() : undefined,
     );
     this.#queue = next.catch(() => {});
     const payment = await next;

@@ -116,7 +116,7 @@ export const AUDIT_FIELDS = {
   orders: {
     placeholder: 'number',
     description: 'maximum number of orders',
-    otherwise: '150, or 3 if you place them by hand',
+    otherwise: '150, and more for those that the shop changes, or 3 by hand (9 with a database)',
   },
   probeUrl: {
     placeholder: 'url',

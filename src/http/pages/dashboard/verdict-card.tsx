@@ -45,7 +45,7 @@ export function VerdictCard(props: {
               ['Where', where && WHERE[where](address)],
               ['Fix', fix && <strong>{fix}</strong>],
               ['Why', withoutStart(cause, headline) || null],
-              ['What it means', outcome],
+              ['What it means', outcome ?? null],
               ['In your shop', changes?.length ? describeChanges(changes) : null],
               ['Your code signed', signed && <SignedText text={signed.found} from={right} {...signed} />],
               ['In the IPN', signed && <SignedText text={right} from={signed.found} {...signed} />],
