@@ -1,21 +1,9 @@
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { AuditReport } from '../../src/contract/audit-report.ts';
-import type { Delivery } from '../../src/contract/delivery.ts';
-import type { Diagnosis } from '../../src/contract/diagnosis.ts';
-import type { Payment, Settled } from '../../src/contract/payment.ts';
 import { launch, runJson } from '../helpers/cli.ts';
-import {
-  isInstalled,
-  MISSING,
-  startMariaDb,
-  startPdoShop,
-  startPostgres,
-  startSqliteShop,
-} from '../helpers/databases.ts';
+import { MISSING, startSqliteShop } from '../helpers/databases.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
-import { startReceiver } from '../helpers/receiver.ts';
-import { ask, paid, startSim } from '../helpers/sim.ts';
+import { startSim } from '../helpers/sim.ts';
 import { SECRET } from '../merchants/node-shop.ts';
 
 const here = MISSING && ` (not tried here: ${MISSING} is missing)`;
@@ -97,130 +85,5 @@ describe.skipIf(MISSING)(`an audit with the database of the shop${here}`, () => 
   ])('says what is missing if the database %s', async (_, args, why) => {
     const { code, body } = await audited({}, ...args);
     expect([code, JSON.stringify(body)]).toEqual([2, expect.stringContaining(why)]);
-  });
-});
-
-const SERVERS = { MariaDB: ['mariadbd', startMariaDb], PostgreSQL: ['postgres', startPostgres] } as const;
-
-describe.each([
-  ['MariaDB', 'woocommerce', 'wp_wc_orders.status', 'wp_postmeta.meta_value'],
-  ['MariaDB', 'prestashop', 'ps_orders.*', 'ps_stock_available.quantity'],
-  ['PostgreSQL', 'plain', 'orders.status', 'stock.quantity'],
-] as const)('an audit with %s and the tables of %s', (name, layout, ...effects) => {
-  const [program, start] = SERVERS[name];
-  const missing = ['php', program].filter((one) => !isInstalled(one)).join(' and ');
-
-  it.skipIf(missing)(
-    `learns what a payment is, and finds what pays${missing && ` (not tried here: ${missing} is missing)`}`,
-    async () => {
-      const sim = await startSim({ secretKey: SECRET });
-      const server = await start();
-      const shop = await startPdoShop(server, sim, { LAYOUT: layout, FLAW: 'unsigned' });
-      const only = ['signature-garbage', 'replay-at-once', 'copies-2'].flatMap((one) => ['--only', one]);
-      const args = ['audit', '--order-url', `${shop}/order`, '--db', server.db, ...only];
-      const options = { cwd: await temporaryFolder(), env: { GATEWAY_SIM_URL: sim.url } };
-      const { body } = await runJson<AuditReport>(args, options);
-      expect(body.learned?.payment).toEqual(expect.arrayContaining([...effects]));
-      const verdicts = body.cases.map(({ name, verdict }) => [name, verdict]);
-      expect(Object.fromEntries(verdicts)).toEqual({
-        control: 'pass',
-        'signature-garbage': 'fail',
-        'replay-at-once': 'pass',
-        'copies-2': 'pass',
-      });
-    },
-  );
-});
-
-describe.skipIf(MISSING)(`start --db${here}`, () => {
-  it('shows what an IPN changed in the shop, and that a copy changed nothing', async () => {
-    const cwd = await temporaryFolder();
-    const sim = await startSim({
-      secretKey: SECRET,
-      db: `sqlite:${join(cwd, 'shop.db')}`,
-      dbSkip: ['ipn_log', 'counters'],
-    });
-    const shop = await startSqliteShop(cwd, sim, {});
-    await fetch(`${shop}/order`, { method: 'POST' });
-    const [order] = (await ask<{ data: { id: string }[] }>(sim, 'GET', '/payments')).body.data;
-    const settled = await ask<Settled>(sim, 'POST', `/payments/${order?.id}/settle`, {
-      outcome: 'approve',
-      awaitDelivery: true,
-    });
-    const changes = expect.arrayContaining([
-      { table: 'orders', key: '1', column: 'status', from: 'pending', to: 'paid' },
-      { table: 'products', key: '1', column: 'stock', from: '1000', to: '999' },
-    ]);
-    expect(settled.body.delivery).toMatchObject({ changes, verdict: { tone: 'good' } });
-    const path = `/ipns/${settled.body.delivery?.id}`;
-    const mail = { table: 'mails', key: '1', column: '*', from: null, to: 'a row' };
-    await expect.poll(async () => (await ask<Delivery>(sim, 'GET', path)).body.changes).toContainEqual(mail);
-    await ask(sim, 'POST', `${path}/resend`);
-    const copy = (await ask<Delivery>(sim, 'GET', path)).body;
-    // A copy must change nothing.
-    expect(copy).toMatchObject({ changes: [], verdict: { tone: 'good' } });
-  });
-
-  it('tells a payment by the return page from one by the IPN', async () => {
-    const cwd = await temporaryFolder();
-    const db = { db: `sqlite:${join(cwd, 'shop.db')}`, dbSkip: ['ipn_log', 'counters'] };
-    const sim = await startSim({ secretKey: SECRET, ...db });
-    const shop = await startSqliteShop(cwd, sim, { FLAW: 'return' });
-    await fetch(`${shop}/order`, { method: 'POST' });
-    const [order] = (await ask<{ data: { id: string }[] }>(sim, 'GET', '/payments')).body.data;
-    await ask(sim, 'POST', `/payments/${order?.id}/settle`, { outcome: 'approve', visit: true });
-    await expect
-      .poll(async () => (await ask<Payment>(sim, 'GET', `/payments/${order?.id}`)).body.verdict)
-      .toMatchObject({
-        tone: 'warning',
-        cause: expect.stringMatching(
-          /changed nothing\. After the customer returned: .*orders 1 status pending → paid/,
-        ),
-      });
-  });
-
-  it('lets a diagnosis judge by the rows, for a receiver that answers everything alike', async () => {
-    const cwd = await temporaryFolder();
-    const sim = await startSim({ secretKey: SECRET, db: `sqlite:${join(cwd, 'shop.db')}` });
-    const shop = await startSqliteShop(cwd, sim, { FLAW: 'float silent' });
-    await fetch(`${shop}/order`, { method: 'POST' });
-    const [order] = (await ask<{ data: { id: string }[] }>(sim, 'GET', '/payments')).body.data;
-    const how = { outcome: 'approve', awaitDelivery: true };
-    await ask(sim, 'POST', `/payments/${order?.id}/settle`, how);
-    const diagnose = (input: object) => ask<Diagnosis>(sim, 'POST', `/ipns/${order?.id}/diagnose`, input);
-    expect((await diagnose({})).body.cause).toBeNull();
-    const { body } = await diagnose({ paidWhen: 'orders.status=paid' });
-    expect(body).toMatchObject({ mistake: 'amount-reformatted' });
-  });
-
-  it('leaves a database alone that cannot be read, and says so', async () => {
-    const sim = await startSim({ db: 'sqlite:/nowhere/shop.db' });
-    const receiver = await startReceiver();
-    const { delivery } = await paid(sim, { ipn_url: receiver.url });
-    const { body } = await ask<Delivery>(sim, 'GET', `/ipns/${delivery?.id}`);
-    expect(body).toMatchObject({ state: 'delivered', changes: null });
-  });
-});
-
-describe.skipIf(MISSING)(`reconcile --db${here}`, () => {
-  it('finds a payment whose order is not paid in the database', async () => {
-    const cwd = await temporaryFolder();
-    const sim = await startSim({ secretKey: SECRET });
-    const shop = await startSqliteShop(cwd, sim, {});
-    const reconciled = async () => {
-      const by = ['--db', 'sqlite:shop.db', '--paid-when', 'orders.status=paid'];
-      const { code, body } = await runJson(['reconcile', ...by], { cwd, env: { GATEWAY_SIM_URL: sim.url } });
-      return [code, body];
-    };
-    for (const delivery of ['ipn-only', 'redirect-only']) {
-      await fetch(`${shop}/order`, { method: 'POST' });
-      const [order] = (await ask<{ data: { id: string }[] }>(sim, 'GET', '/payments')).body.data;
-      const how = { outcome: 'approve', delivery, awaitDelivery: true };
-      await ask(sim, 'POST', `/payments/${order?.id}/settle`, how);
-    }
-    expect(await reconciled()).toEqual([
-      1,
-      { data: [expect.objectContaining({ problem: 'paid-not-fulfilled' })] },
-    ]);
   });
 });

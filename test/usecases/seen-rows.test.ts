@@ -1,0 +1,106 @@
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Delivery } from '../../src/contract/delivery.ts';
+import type { Diagnosis } from '../../src/contract/diagnosis.ts';
+import type { Payment, Settled } from '../../src/contract/payment.ts';
+import { runJson } from '../helpers/cli.ts';
+import { MISSING, startSqliteShop } from '../helpers/databases.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
+import { startReceiver } from '../helpers/receiver.ts';
+import { ask, paid, startSim } from '../helpers/sim.ts';
+import { SECRET } from '../merchants/node-shop.ts';
+
+const here = MISSING && ` (not tried here: ${MISSING} is missing)`;
+
+describe.skipIf(MISSING)(`start --db${here}`, () => {
+  it('shows what an IPN changed in the shop, and that a copy changed nothing', async () => {
+    const cwd = await temporaryFolder();
+    const sim = await startSim({
+      secretKey: SECRET,
+      db: `sqlite:${join(cwd, 'shop.db')}`,
+      dbSkip: ['ipn_log', 'counters'],
+    });
+    const shop = await startSqliteShop(cwd, sim, {});
+    await fetch(`${shop}/order`, { method: 'POST' });
+    const [order] = (await ask<{ data: { id: string }[] }>(sim, 'GET', '/payments')).body.data;
+    const settled = await ask<Settled>(sim, 'POST', `/payments/${order?.id}/settle`, {
+      outcome: 'approve',
+      awaitDelivery: true,
+    });
+    const changes = expect.arrayContaining([
+      { table: 'orders', key: '1', column: 'status', from: 'pending', to: 'paid' },
+      { table: 'products', key: '1', column: 'stock', from: '1000', to: '999' },
+    ]);
+    expect(settled.body.delivery).toMatchObject({ changes, verdict: { tone: 'good' } });
+    const path = `/ipns/${settled.body.delivery?.id}`;
+    const mail = { table: 'mails', key: '1', column: '*', from: null, to: 'a row' };
+    await expect.poll(async () => (await ask<Delivery>(sim, 'GET', path)).body.changes).toContainEqual(mail);
+    await ask(sim, 'POST', `${path}/resend`);
+    const copy = (await ask<Delivery>(sim, 'GET', path)).body;
+    // A copy must change nothing.
+    expect(copy).toMatchObject({ changes: [], verdict: { tone: 'good' } });
+  });
+
+  it('tells a payment by the return page from one by the IPN', async () => {
+    const cwd = await temporaryFolder();
+    const db = { db: `sqlite:${join(cwd, 'shop.db')}`, dbSkip: ['ipn_log', 'counters'] };
+    const sim = await startSim({ secretKey: SECRET, ...db });
+    const shop = await startSqliteShop(cwd, sim, { FLAW: 'return' });
+    await fetch(`${shop}/order`, { method: 'POST' });
+    const [order] = (await ask<{ data: { id: string }[] }>(sim, 'GET', '/payments')).body.data;
+    await ask(sim, 'POST', `/payments/${order?.id}/settle`, { outcome: 'approve', visit: true });
+    await expect
+      .poll(async () => (await ask<Payment>(sim, 'GET', `/payments/${order?.id}`)).body.verdict)
+      .toMatchObject({
+        tone: 'warning',
+        cause: expect.stringMatching(
+          /changed nothing\. After the customer returned: .*orders 1 status pending → paid/,
+        ),
+      });
+  });
+
+  it('lets a diagnosis judge by the rows, for a receiver that answers everything alike', async () => {
+    const cwd = await temporaryFolder();
+    const sim = await startSim({ secretKey: SECRET, db: `sqlite:${join(cwd, 'shop.db')}` });
+    const shop = await startSqliteShop(cwd, sim, { FLAW: 'float silent' });
+    await fetch(`${shop}/order`, { method: 'POST' });
+    const [order] = (await ask<{ data: { id: string }[] }>(sim, 'GET', '/payments')).body.data;
+    const how = { outcome: 'approve', awaitDelivery: true };
+    await ask(sim, 'POST', `/payments/${order?.id}/settle`, how);
+    const diagnose = (input: object) => ask<Diagnosis>(sim, 'POST', `/ipns/${order?.id}/diagnose`, input);
+    expect((await diagnose({})).body.cause).toBeNull();
+    const { body } = await diagnose({ paidWhen: 'orders.status=paid' });
+    expect(body).toMatchObject({ mistake: 'amount-reformatted' });
+  });
+
+  it('leaves a database alone that cannot be read, and says so', async () => {
+    const sim = await startSim({ db: 'sqlite:/nowhere/shop.db' });
+    const receiver = await startReceiver();
+    const { delivery } = await paid(sim, { ipn_url: receiver.url });
+    const { body } = await ask<Delivery>(sim, 'GET', `/ipns/${delivery?.id}`);
+    expect(body).toMatchObject({ state: 'delivered', changes: null });
+  });
+});
+
+describe.skipIf(MISSING)(`reconcile --db${here}`, () => {
+  it('finds a payment whose order is not paid in the database', async () => {
+    const cwd = await temporaryFolder();
+    const sim = await startSim({ secretKey: SECRET });
+    const shop = await startSqliteShop(cwd, sim, {});
+    const reconciled = async () => {
+      const by = ['--db', 'sqlite:shop.db', '--paid-when', 'orders.status=paid'];
+      const { code, body } = await runJson(['reconcile', ...by], { cwd, env: { GATEWAY_SIM_URL: sim.url } });
+      return [code, body];
+    };
+    for (const delivery of ['ipn-only', 'redirect-only']) {
+      await fetch(`${shop}/order`, { method: 'POST' });
+      const [order] = (await ask<{ data: { id: string }[] }>(sim, 'GET', '/payments')).body.data;
+      const how = { outcome: 'approve', delivery, awaitDelivery: true };
+      await ask(sim, 'POST', `/payments/${order?.id}/settle`, how);
+    }
+    expect(await reconciled()).toEqual([
+      1,
+      { data: [expect.objectContaining({ problem: 'paid-not-fulfilled' })] },
+    ]);
+  });
+});
