@@ -18,8 +18,8 @@ export default defineConfig({
     env: { COLUMNS: '9999' },
     // Processes, not threads: tests take locks by process id, send signals and bind sockets.
     pool: 'forks',
-    // Twice the cores of a small machine: many tests wait for a process or for time to pass.
-    maxWorkers: 4,
+    // Three times the cores of a small machine: most tests wait for a process or for time to pass.
+    maxWorkers: 6,
     globalSetup: ['test/setup/run.ts'],
     // A rare failure must report everything.
     chaiConfig: { truncateThreshold: 2_000 },
