@@ -334,7 +334,7 @@ async function tryAgain(
   let [seen, tries, last] = [1, 1, first];
   while (seen < 2 && tries < most) {
     // On a new order: one that other cases have used may be closed, which its state does not show.
-    if (!shop.orders.areLimited) shop.orders.spoil();
+    if (!shop.orders.areLimited) shop.orders.allowAnother();
     const next = await run(one);
     tries++;
     if (next.verdict === 'fail') [seen, last] = [seen + 1, next];

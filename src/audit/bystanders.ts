@@ -62,7 +62,7 @@ export class Bystanders {
     const harm = isPaid ? 'is paid' : 'cannot be paid by its genuine IPN';
     this.#harms.push(`After it, the unpaid order "${payment.identifier}" of another customer ${harm}.`);
     // The unchanged orders may be harmed, too, and there may be none left.
-    shop.orders.spoil();
+    shop.orders.allowAnother();
     using order = await shop.takeOrder();
     if (order) this.#pending = { payment: order.payment, text: (await shop.look(order.payment)).text };
   }

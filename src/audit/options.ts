@@ -3,6 +3,7 @@ import { type AuditPreset, MAX_TIMEOUT_MS } from '../contract/audit.ts';
 import type { AuditOptions } from '../contract/audit-options.ts';
 import { AuditRequest } from '../contract/audit-report.ts';
 import { GatewayError, usage } from '../contract/error.ts';
+import { A_TIME } from '../database/rows.ts';
 import type { Egress } from '../delivery/egress.ts';
 import { isAboutOneOrder, isAddress } from './probe.ts';
 
@@ -156,8 +157,22 @@ export function withPreset(options: AuditOptions): AuditOptions {
   return { ...options, ...added, ...(paidWhen !== undefined && { paidWhen }) };
 }
 
-/** `orders.status=paid` as a condition on the JSON that is made of the rows. */
-export const asPath = (text: string) => (/^[\w$-]+(?:\.[\w$-]+)*(?:=|$)/.test(text) ? `.${text}` : text);
+/**
+ * `orders.status=paid` as a condition on the JSON that is made of the rows. Without a value, a text would be sought in
+ * the names of the columns, too.
+ *
+ * @throws GatewayError `usage`
+ */
+export function asRowCondition(text: string): string {
+  if (/^\/.*\/[a-z]*$/s.test(text)) return text;
+  if (/^\.?[\w$-]+(?:\.[\w$-]+)+=/.test(text)) return asPath(text);
+  throw usage(
+    `with a database, --paid-when is a table, a column and a value, such as orders.status=paid, or orders.paid_at="${A_TIME}" for any time (got "${text}")`,
+  );
+}
+
+/** `orders.status` as a path in the JSON that is made of the rows. */
+const asPath = (text: string) => (/^[\w$-]+(?:\.[\w$-]+)*(?:=|$)/.test(text) ? `.${text}` : text);
 
 /** Names of tables and columns as places of the rows of an order. */
 function withPlaces(options: CompleteOptions): CompleteOptions {
@@ -165,7 +180,7 @@ function withPlaces(options: CompleteOptions): CompleteOptions {
   if ((db ?? dbCmd) === undefined) return options;
   return {
     ...options,
-    ...(paidWhen !== undefined && { paidWhen: asPath(paidWhen) }),
+    ...(paidWhen !== undefined && { paidWhen: asRowCondition(paidWhen) }),
     ...(orderAmount !== undefined && { orderAmount: asPath(orderAmount) }),
     ...(log && { log: log.map((one) => asPath(one.replace(/\.\*$/, ''))) }),
   };

@@ -2,7 +2,7 @@ import type { AuditOptions } from '../contract/audit-options.ts';
 import { usage } from '../contract/error.ts';
 import type { Database } from '../database/database.ts';
 import type { Egress } from '../delivery/egress.ts';
-import { asPath } from './options.ts';
+import { asRowCondition } from './options.ts';
 import { readCondition, urlProbe } from './probe.ts';
 import { Witness } from './witness.ts';
 
@@ -23,7 +23,7 @@ export function orderProbe(
     throw usage('--paid-when needs --probe-url, or an emulator with --db; and --probe-url needs --paid-when');
   }
   if (paidWhen === undefined) return undefined;
-  const isPaid = readCondition(isByRows ? asPath(paidWhen) : paidWhen);
+  const isPaid = readCondition(isByRows ? asRowCondition(paidWhen) : paidWhen);
   const rows = isByRows ? new Witness(database) : undefined;
   const probe = rows ? rows.look.bind(rows) : urlProbe(probeUrl ?? '', egress);
   return async () => isPaid((await probe({ identifier })).text);

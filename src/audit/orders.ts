@@ -12,11 +12,11 @@ import type { AuditGateway } from './gateway.ts';
 import type { CompleteOptions } from './options.ts';
 
 const MAX_ORDERS = 150;
-/** Maximum number of orders that replace those that something else has changed: each case may find one. */
-const MAX_SPOILED = 300;
+/** Maximum number of orders that replace changed ones: each case may find one. */
+const MAX_REPLACED = 300;
 const MAX_ORDERS_BY_HAND = 3;
-/** With a database: one for the control, and six to learn from, of which two are used again. */
-const MAX_ORDERS_TO_LEARN_BY_HAND = 9;
+/** With a database: six to learn from, and as many as without one. */
+const MAX_ORDERS_TO_LEARN_BY_HAND = 6 + MAX_ORDERS_BY_HAND;
 /** Time for the shop to initiate a payment after the order; placing orders by hand takes longer. */
 const INITIATE_LIMIT_MS = 15_000;
 const BY_HAND_LIMIT_MS = 10 * 60_000;
@@ -52,7 +52,7 @@ export class Orders {
   /** Unchanged orders, reused when no new ones are allowed. */
   readonly #untouched: Untouched[] = [];
   /** How many unchanged orders something changed before they were used again. */
-  #spoiled = 0;
+  #replaced = 0;
   readonly #waiting: ((order: UsedOrder | undefined) => void)[] = [];
   #inUse = 0;
   #isPlacing = false;
@@ -101,7 +101,7 @@ export class Orders {
    */
   async take(): Promise<UsedOrder | undefined> {
     const next = this.#queue.then(() =>
-      this.made.length < this.#most + this.#spoiled ? this.#make() : undefined,
+      this.made.length < this.#most + this.#replaced ? this.#make() : undefined,
     );
     this.#queue = next.catch(() => {});
     const payment = await next;
@@ -128,10 +128,10 @@ export class Orders {
     return this.#options.orders !== undefined || this.#options.orderWait === true;
   }
 
-  /** Counts an unchanged order that something else has changed: a new one may replace it. @returns whether there may be another */
-  spoil(): boolean {
-    this.#spoiled++;
-    return this.#spoiled < MAX_SPOILED;
+  /** Allows one more order: for one that something else has changed, or to try again. @returns whether there may be another */
+  allowAnother(): boolean {
+    this.#replaced++;
+    return this.#replaced < MAX_REPLACED;
   }
 
   #use({ payment, text }: Untouched): UsedOrder {

@@ -7,7 +7,7 @@ import { Database } from '../database/database.ts';
 import { runConcurrently, unlessAborted } from './audit.ts';
 import { valuesOf } from './command.ts';
 import { type AuditGateway, secretMask, withoutSecrets } from './gateway.ts';
-import { asPath, requireConsistent } from './options.ts';
+import { asRowCondition, requireConsistent } from './options.ts';
 import { conditionProblem, probesOf, valueAt } from './probe.ts';
 import { Witness } from './witness.ts';
 
@@ -54,7 +54,7 @@ async function compare(gateway: Gateway, options: ReconcileOptions) {
   const hasRows = (db ?? dbCmd) !== undefined;
   if (hasRows && paidWhen === undefined)
     throw usage('--db needs a condition for paid orders, such as orders.status=paid: specify --paid-when');
-  const condition = hasRows && paidWhen !== undefined ? asPath(paidWhen) : paidWhen;
+  const condition = hasRows && paidWhen !== undefined ? asRowCondition(paidWhen) : paidWhen;
   const { probe: given, isPaid } = probesOf({ ...options, paidWhen: condition }, gateway);
   const rows =
     hasRows && new Witness(new Database({ db, dbCmd, dbSkip }, (url) => gateway.egress.unreachable(url)));

@@ -351,7 +351,7 @@ export class Shop {
       if (order?.text === undefined) return order;
       if ((await this.look(order.payment)).text === order.text) return order;
       order[Symbol.dispose]();
-      if (!this.orders.areLimited && !this.orders.spoil()) return undefined;
+      if (!this.orders.areLimited && !this.orders.allowAnother()) return undefined;
     }
   }
 

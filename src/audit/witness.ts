@@ -203,7 +203,7 @@ export class Witness {
     if (!this.#ties.size)
       return {
         missing:
-          'no new row holds the identifier or the transaction id of an order. Is it the database of this shop?',
+          'no new row holds the identifier or the transaction id of an order. Is it the database of this shop, and is no other audit running?',
       };
     const rowsCreated = both([...(created[0] ?? [])], [...(created[1] ?? [])]);
     this.#created = rowsCreated.map((place) => place.slice(0, -WHOLE_ROW.length - 1));

@@ -79,6 +79,17 @@ describe.skipIf(MISSING)(`an audit with the database of the shop${here}`, () => 
     expect([code, stdout]).toEqual([0, expect.stringMatching(/2 pass/)]);
   });
 
+  it.each(['paid', 'orders.status', '.orders.status'])(
+    'rejects the condition %s, which names no value',
+    async (condition) => {
+      const { code, body } = await audited({}, '--paid-when', condition);
+      expect([code, JSON.stringify(body)]).toEqual([
+        2,
+        expect.stringContaining('such as orders.status=paid'),
+      ]);
+    },
+  );
+
   it.each([
     ['is the one of another shop', ['--db-skip', 'orders'], 'no new row holds the identifier'],
     ['is given without a way to order', ['--order-url', ''], 'or a way to place orders in a running shop'],
