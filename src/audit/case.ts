@@ -2,7 +2,7 @@ import type { AuditVerdict } from '../contract/audit.ts';
 import type { AuditCaseInfo } from '../contract/audit-report.ts';
 import type { Payment } from '../contract/payment.ts';
 import { performance } from '../system/real-time.ts';
-import { curlOf, described, type Observation, type ProbeRequest, requestText } from './client.ts';
+import { curlOf, curlsOf, described, type Observation, type ProbeRequest, requestText } from './client.ts';
 import { Ipn } from './ipn.ts';
 import type { Fix, MistakeName } from './mistakes.ts';
 import { isCountOrLog, type OrderSnapshot } from './probe.ts';
@@ -291,19 +291,19 @@ export function rejects(
   forge: Forge,
   { findFlaw = () => undefined, leavesNoTraces = false, isSigned = false }: Rejection = {},
 ): Run {
-  /** Sends one request after another until one does harm. */
-  const oneByOne = async (target: Target, forged: readonly Sent[]): Promise<Finding> => {
+  /** Sends one request after another until one does harm. @returns the finding, and the requests that led to it */
+  const oneByOne = async (target: Target, forged: readonly Sent[]): Promise<[Finding, readonly Sent[]]> => {
     const { shop, before } = target;
     let finding = skipped('there is nothing to send');
     let first: Observation | undefined;
     /** The first request that changed the order. */
     let changing: { sent: Sent; shown: Awaited<ReturnType<typeof send>>['shown'] } | undefined;
-    for (const sent of forged) {
+    for (const [index, sent] of forged.entries()) {
       const { observation, shown } = await send(target, sent);
       first ??= observation;
       const flaw = findFlaw(observation, first);
-      if (typeof flaw === 'string') return { ...shown, ...fail(flaw) };
-      if (flaw) return { ...shown, ...fail(flaw.why, { because: flaw.because }) };
+      if (typeof flaw === 'string') return [{ ...shown, ...fail(flaw) }, [sent]];
+      if (flaw) return [{ ...shown, ...fail(flaw.why, { because: flaw.because }) }, [sent]];
       const judged = await lookAndJudge(target, (after) => {
         if (after.text !== before.text) changing ??= { sent, shown };
         const judged = rejected(target)(after, shown.observed);
@@ -311,13 +311,27 @@ export function rejects(
         return (leavesNoTraces ? judgeTraces : judgeEffects)(shop, before, after);
       });
       finding = { ...shown, ...judged };
-      if (finding.verdict === 'fail') return finding;
+      if (finding.verdict === 'fail') return [finding, forged.slice(0, index + 1)];
     }
-    if (finding.verdict !== 'pass' || !changing) return finding;
+    if (finding.verdict !== 'pass' || !changing) return [finding, []];
     const { sent } = changing;
     const isGenuine = isSigned || (sent instanceof Ipn && sent.isSignedWith(shop.gateway.secretKey));
     const judged = await judgeStillPayable(target, isGenuine);
-    return judged.verdict === 'pass' ? finding : { ...changing.shown, ...judged };
+    return [judged.verdict === 'pass' ? finding : { ...changing.shown, ...judged }, [sent]];
+  };
+  /** The harm of one request, on an order of its own; or of all of them, one after another, if it takes them all. */
+  const oneOrAll = async (target: Target, forged: readonly Sent[]): Promise<Finding> => {
+    const [finding, led] = await oneByOne(target, forged);
+    if (led.length < 2) return finding;
+    const alone = await withOrder(async (other) => {
+      const again = [await forge(other)].flat()[led.length - 1];
+      return again === undefined || typeof again === 'string'
+        ? skipped('there is nothing to send')
+        : (await oneByOne(other, [again]))[0];
+    })(target.shop);
+    if (alone.verdict === 'fail') return alone;
+    const requests = led.map((sent) => (sent instanceof Ipn ? target.post(sent) : sent));
+    return { ...finding, sent: requests.map(requestText).join('\n'), curl: curlsOf(requests) };
   };
   /** Sends all requests before it looks. @returns undefined if one of them may have done harm */
   const together = async (target: Target, forged: readonly Sent[]): Promise<Finding | undefined> => {
@@ -340,7 +354,7 @@ export function rejects(
         const forged = await forge(target);
         if (typeof forged === 'string') return skipped(forged);
         const all = [forged].flat();
-        if (!isTogether || all.length <= FEW_REQUESTS) return oneByOne(target, all);
+        if (!isTogether || all.length <= FEW_REQUESTS) return oneOrAll(target, all);
         const found = await together(target, all);
         isHarmless = found !== undefined;
         return found ?? skipped('one of the requests may have done harm');

@@ -246,6 +246,12 @@ export function curlOf({
   return curlRequest(request, (_, value) => value);
 }
 
+/** Curl commands that repeat requests one after another; null if curl cannot. */
+export function curlsOf(requests: readonly ProbeRequest[]): string | null {
+  const commands = requests.map(curlOf);
+  return commands.includes(null) ? null : commands.join('\n');
+}
+
 /** A curl command that repeats all requests at the same time; null if curl cannot. */
 export function curlOfAll(requests: readonly ProbeRequest[]): string | null {
   const commands = requests.map(curlOf);

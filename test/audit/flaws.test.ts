@@ -127,8 +127,12 @@ const FLAWS: Record<string, [found: string, flaw: Partial<Handler>]> = {
     'ipn-during-return',
     {
       onReturn: (order) => {
-        if (!order?.paid)
-          setTimeout(() => Object.assign(order ?? {}, { paid: false, status: 'pending' }), 150);
+        if (!order || order.paid) return;
+        const saving = setInterval(() => {
+          if (!order.paid) return;
+          clearInterval(saving);
+          Object.assign(order, { paid: false, status: 'pending' });
+        }, 20).unref();
       },
     },
   ],
@@ -206,6 +210,30 @@ describe('an audit of a cancel page that closes the order', () => {
     const { cases } = await auditOf({ ...closes, ...numbered }, { only: ['cancel-before-payment'] });
     expect(cases.at(-1)).toMatchObject({ name: 'cancel-before-payment', verdict });
   });
+});
+
+it('an audit prints every request that a mistake takes', async () => {
+  const sums = new Map<Order, number>();
+  const flaw: Partial<Handler> = {
+    isAmount: (order, form) => {
+      const sum = (sums.get(order) ?? 0) + Number(form.get('data[amount]'));
+      sums.set(order, sum);
+      return sum >= Number(order.total);
+    },
+  };
+  const { cases } = await auditOf(flaw, { only: ['amount-in-parts', 'amount-too-low'] });
+  const parts = cases.find(({ name }) => name === 'amount-in-parts');
+  expect(parts).toMatchObject({ verdict: 'fail', seen: '2/2' });
+  expect(parts?.curl?.match(/^curl /gm)).toHaveLength(3);
+});
+
+it('an audit does not call it injection if any identifier pays the order', async () => {
+  const flaw: Partial<Handler> = {
+    find: (shop, _, url) =>
+      [...shop.orders.values()].find(({ token }) => token === url.searchParams.get('token')),
+  };
+  const { mistakes } = await auditOf(flaw, { only: ['identifier-sql', 'identifier-quote'] });
+  expect(mistakes.map(({ name }) => name)).toEqual(['order-not-by-identifier']);
 });
 
 it('an audit takes a token in the path of the ipn_url for one', async () => {

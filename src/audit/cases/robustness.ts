@@ -13,6 +13,7 @@ import {
   type Judgement,
   judgeAccepted,
   PAYS_BY_ANY_STATUS,
+  PAYS_OTHER_ORDERS,
   type Run,
   rejects,
   send,
@@ -75,14 +76,19 @@ function flaw(observation: Observation, plain: Observation): Flaw | undefined {
 }
 
 /** A validly signed IPN with each of these identifiers, none of which can identify an order. */
-const hostile = (...identifiers: readonly string[]): Run =>
-  rejects(
-    ({ ipn, shop }) =>
-      [UNKNOWN, ...identifiers].map((identifier) =>
-        ipn.set('identifier', identifier).signedWith(shop.gateway.secretKey),
-      ),
-    { findFlaw: flaw },
-  );
+const hostile = (...identifiers: readonly string[]): Run => {
+  const signedFor = (names: readonly string[]) =>
+    rejects(
+      ({ ipn, shop }) => names.map((name) => ipn.set('identifier', name).signedWith(shop.gateway.secretKey)),
+      { findFlaw: flaw },
+    );
+  return async (shop) => {
+    const finding = await signedFor([UNKNOWN, ...identifiers])(shop);
+    if (!finding.unpaid || !(await signedFor([UNKNOWN])(shop)).unpaid) return finding;
+    // Any identifier pays the order, so what these contain does not matter.
+    return { ...finding, because: { mistake: 'order-not-by-identifier', harm: PAYS_OTHER_ORDERS } };
+  };
+};
 
 /** One quotation mark breaks a query that the identifier is part of, and two do not. */
 const quotes: Run = async (shop) => {
