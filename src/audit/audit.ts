@@ -14,7 +14,7 @@ import { Bystanders } from './bystanders.ts';
 import { type AuditCase, CHANGES_ORDERS, evidence, type Finding, fail, skipped, unproven } from './case.ts';
 import { CHECKOUT } from './cases/checkout.ts';
 import { CONTROL } from './cases/control.ts';
-import { ONCE } from './cases/once.ts';
+import { MUCH_LATER, ONCE } from './cases/once.ts';
 import { ORDER } from './cases/order.ts';
 import { BREAKS, ROBUSTNESS } from './cases/robustness.ts';
 import { SENDER } from './cases/sender.ts';
@@ -38,6 +38,7 @@ const CASES: readonly AuditCase[] = [
   ...ONCE,
   ...CHECKOUT,
   ...ROBUSTNESS,
+  ...MUCH_LATER,
 ];
 
 /** Every case with its description, in the order of the report. */

@@ -267,9 +267,6 @@ export type Flaw = string | { why: string; because: NonNullable<Finding['because
 type Forged = Sent | readonly Sent[] | string;
 export type Forge = (target: Target) => Forged | Promise<Forged>;
 
-/** More requests than this are sent together first, and one by one only if something happened. */
-const FEW_REQUESTS = 3;
-
 /** What else is seen of requests that must be rejected. */
 interface Rejection {
   /**
@@ -280,6 +277,8 @@ interface Rejection {
   leavesNoTraces?: boolean;
   /** Whether the requests are validly signed, so that one may change the order. Default: as an IPN is signed. */
   isSigned?: boolean;
+  /** Whether the requests may change the order, as visits of a page do: they must only not pay it. */
+  mayChange?: boolean;
 }
 
 /**
@@ -289,7 +288,7 @@ interface Rejection {
  */
 export function rejects(
   forge: Forge,
-  { findFlaw = () => undefined, leavesNoTraces = false, isSigned = false }: Rejection = {},
+  { findFlaw = () => undefined, leavesNoTraces = false, isSigned = false, mayChange = false }: Rejection = {},
 ): Run {
   /** Sends one request after another until one does harm. @returns the finding, and the requests that led to it */
   const oneByOne = async (target: Target, forged: readonly Sent[]): Promise<[Finding, readonly Sent[]]> => {
@@ -307,13 +306,13 @@ export function rejects(
       const judged = await lookAndJudge(target, (after) => {
         if (after.text !== before.text) changing ??= { sent, shown };
         const judged = rejected(target)(after, shown.observed);
-        if (judged.verdict !== 'pass') return judged;
+        if (judged.verdict !== 'pass' || mayChange) return judged;
         return (leavesNoTraces ? judgeTraces : judgeEffects)(shop, before, after);
       });
       finding = { ...shown, ...judged };
       if (finding.verdict === 'fail') return [finding, forged.slice(0, index + 1)];
     }
-    if (finding.verdict !== 'pass' || !changing) return [finding, []];
+    if (finding.verdict !== 'pass' || !changing || mayChange) return [finding, []];
     const { sent } = changing;
     const isGenuine = isSigned || (sent instanceof Ipn && sent.isSignedWith(shop.gateway.secretKey));
     const judged = await judgeStillPayable(target, isGenuine);
@@ -342,7 +341,9 @@ export function rejects(
     if (!first || sent.some(({ observation }) => findFlaw(observation, first.observation))) return undefined;
     const { shown } = sent.at(-1) ?? first;
     const judged = await lookAndJudge(target, (after) =>
-      after.text === before.text ? rejected(target)(after, shown.observed) : fail('something changed'),
+      after.text === before.text || mayChange
+        ? rejected(target)(after, shown.observed)
+        : fail('something changed'),
     );
     return judged.verdict === 'fail' ? undefined : { ...shown, ...judged };
   };
@@ -354,7 +355,8 @@ export function rejects(
         const forged = await forge(target);
         if (typeof forged === 'string') return skipped(forged);
         const all = [forged].flat();
-        if (!isTogether || all.length <= FEW_REQUESTS) return oneOrAll(target, all);
+        // Several are sent together first, and one by one only if something happened.
+        if (!isTogether || all.length === 1) return oneOrAll(target, all);
         const found = await together(target, all);
         isHarmless = found !== undefined;
         return found ?? skipped('one of the requests may have done harm');
@@ -373,6 +375,14 @@ export function accepts(make: (target: Target) => Sent): Run {
     return { ...shown, ...judgeAccepted(shop, await shop.lookUntilPaid(payment)) };
   });
 }
+
+/** A case about an address at which there need not be anything. */
+export const withoutPlace =
+  (run: Run): Run =>
+  async (shop) => {
+    const { answer, ...finding } = await run(shop);
+    return finding.verdict === 'pass' || answer === undefined ? finding : { ...finding, answer };
+  };
 
 /** Pays an order with its correct IPN. @returns undefined if the shop did not accept it */
 export async function payByIpn(shop: Shop, payment: Payment): Promise<OrderSnapshot | undefined> {

@@ -2,6 +2,7 @@ import type { AuditCheck } from '../contract/audit-report.ts';
 import { GatewayError, usage } from '../contract/error.ts';
 import type { Payment, Settled } from '../contract/payment.ts';
 import { Database } from '../database/database.ts';
+import { endpointOf } from '../delivery/egress.ts';
 import { withQueryOf } from '../delivery/forward.ts';
 import { pause, performance } from '../system/real-time.ts';
 import type { IpnTools } from '../wire/dialect.ts';
@@ -208,6 +209,17 @@ export class Shop {
   /** The request that posts an IPN to an order's ipn_url. */
   postOf(payment: Payment): (ipn: Ipn) => ProbeRequest {
     return (ipn) => ({ url: this.addressOf(payment), body: ipn.form });
+  }
+
+  /** Why a page cannot be opened; undefined if it can. */
+  whyClosed(page: string): string | undefined {
+    const { egress, url } = this.gateway;
+    const { host, port } = endpointOf(new URL(page));
+    const own = new URL(url);
+    if (host === own.hostname && String(port) === own.port)
+      return `${page} is a page of the emulator, not of the shop`;
+    const refused = egress.unreachable(page);
+    return refused ? `${page} is not local: ${refused}` : undefined;
   }
 
   /** Records a request and the response. */

@@ -171,7 +171,7 @@ const LATER = [
   }),
   example(
     'a forged failure',
-    'error-badly-signed',
+    'failed-badly-signed',
     'fail',
     /^After this request, the genuine IPN of the order no longer pays it/,
     {

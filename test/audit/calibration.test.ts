@@ -56,7 +56,7 @@ describe.concurrent('a side effect', () => {
 
   it.each([
     ['the copy of an IPN', 'a copy pays again', 'replay-at-once'],
-    ['a forged IPN', 'an unsigned error marks an order that is paid later', 'error-unsigned'],
+    ['a forged IPN', 'an unsigned error marks an order that is paid later', 'failed-unsigned'],
   ])('of %s is detected despite a value that always changes', async (_, name, only) => {
     const handler = MUTANTS.find((one) => one.name === name)?.handler ?? {};
     let looks = 0;

@@ -96,7 +96,12 @@ const FAILS_OPEN = [
     isWhole: (form) => form.has('signature'),
     ...alsoTakes((form) => signature(form) === ''),
   }),
-  lenient('the signature null is not checked', 'B', 'signature-null', (form) => signature(form) === 'null'),
+  lenient(
+    'the signature null is not checked',
+    'B',
+    'signature-literal',
+    (form) => signature(form) === 'null',
+  ),
   mutant('a list as signature skips the check', 'J', 'signature-list', {
     isWhole: () => true,
     ...alsoTakes((form) => form.has('signature[]')),
@@ -246,7 +251,7 @@ const STATUSES = [
     },
     isAmount: (order, form) => order.identifier !== 'closed' && GOOD.isAmount(order, form),
   }),
-  mutant('an unsigned error marks an order that is paid later', 'H', 'error-unsigned', {
+  mutant('an unsigned error marks an order that is paid later', 'H', 'failed-unsigned', {
     isWhole: () => true,
     ...alsoTakes((form) => text(form, 'status') === 'error'),
     onOther: (order) => {
@@ -347,8 +352,8 @@ const JUGGLING = [
       isGood(identifiedBy(form, form.has('identifier[]') ? 'Array' : undefined), secret),
     find: (shop, form) => shop.orders.get(form.get('identifier[]') ?? text(form, 'identifier')),
   }),
-  mutant('true is a valid signature in JSON', 'J', 'json-signature-true', readsJson(true)),
-  mutant('zero is a valid signature in JSON', 'J', 'json-signature-zero', readsJson(0)),
+  mutant('true is a valid signature in JSON', 'J', 'json-signature-literal', readsJson(true)),
+  mutant('zero is a valid signature in JSON', 'J', 'json-signature-literal', readsJson(0)),
   lenient('0e123 is accepted', 'J', 'signature-magic-hash', (form) => /^0e\d+$/.test(signature(form))),
   mutant('the first amount and the last signature are read', 'J', 'fields-doubled', {
     isWhole: () => true,

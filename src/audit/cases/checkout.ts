@@ -1,5 +1,4 @@
 import type { Payment } from '../../contract/payment.ts';
-import { endpointOf } from '../../delivery/egress.ts';
 import {
   type AuditCase,
   afterPayment,
@@ -12,15 +11,16 @@ import {
   payByIpn,
   type Run,
   rejected,
+  rejects,
   send,
   skipped,
   type Target,
   unproven,
   withOrder,
 } from '../case.ts';
-import { curlOf, FORM, type ProbeRequest, requestText } from '../client.ts';
+import { curlOf, curlsOf, FORM, type ProbeRequest, requestText } from '../client.ts';
 import { filledAddress } from '../command.ts';
-import { tokensIn, withQuery } from '../ipn.ts';
+import { hundredth, tokensIn, withQuery } from '../ipn.ts';
 import { changedPlaces, valueAt } from '../probe.ts';
 import type { Shop } from '../shop.ts';
 
@@ -59,16 +59,6 @@ const posted = (url: string, payment: Payment): ProbeRequest => ({
 
 const BROWSER = ['User-Agent', 'Mozilla/5.0'] as const;
 
-/** Why a page cannot be opened; undefined if it can. */
-function whyClosed({ gateway: { egress, url } }: Shop, page: string): string | undefined {
-  const { host, port } = endpointOf(new URL(page));
-  const own = new URL(url);
-  if (host === own.hostname && String(port) === own.port)
-    return `${page} is a page of the emulator, not of the shop`;
-  const refused = egress.unreachable(page);
-  return refused ? `${page} is not local: ${refused}` : undefined;
-}
-
 /**
  * Returns from an unpaid checkout, like a browser without a session.
  *
@@ -78,7 +68,7 @@ const returns = (requestOf: (target: Target) => ProbeRequest | string): Run =>
   withOrder(async (target) => {
     const made = requestOf(target);
     if (typeof made === 'string') return skipped(made);
-    const closed = whyClosed(target.shop, made.url);
+    const closed = target.shop.whyClosed(made.url);
     if (closed !== undefined) return skipped(closed);
     return attack(target, { headers: [BROWSER], ...made }, rejected(target));
   });
@@ -92,7 +82,7 @@ const afterwards = (pageOf: (payment: Payment) => string): Run =>
   afterPayment(async (target) => {
     const { shop, payment, paid } = target;
     const request = { url: pageOf(payment), headers: [BROWSER] };
-    const closed = whyClosed(shop, request.url);
+    const closed = shop.whyClosed(request.url);
     if (closed !== undefined) return skipped(closed);
     await shop.send(request);
     return attack(target, request, async (after) => {
@@ -195,7 +185,7 @@ const RETURN = family({
       const headers = [BROWSER, ['Cookie', cookies]] as const;
       const [second] = await shop.orders.placedBy(() => shop.send({ url, method, headers }));
       if (!second) return skipped('a second order in this session initiated no payment');
-      const closed = whyClosed(shop, second.successUrl);
+      const closed = shop.whyClosed(second.successUrl);
       if (closed !== undefined) return skipped(closed);
       const before = await shop.look(second);
       if (!(await payByIpn(shop, payment))) return unproven('the genuine IPN did not pay the first order');
@@ -218,7 +208,7 @@ const RETURN = family({
     run: withOrder(async (target) => {
       const { shop, payment } = target;
       const request = { url: payment.cancelUrl, headers: [BROWSER] };
-      const closed = whyClosed(shop, request.url);
+      const closed = shop.whyClosed(request.url);
       if (closed !== undefined) return skipped(closed);
       const { shown } = await send(target, request);
       const judged = await judgeStillPayable(target);
@@ -234,6 +224,29 @@ const RETURN = family({
         ? { ...shown, verdict: 'note', why: `${why} A customer who goes back and pays loses the money.` }
         : { ...shown, ...fail(`${why} ${STRANGERS_CANCEL}`, { because, fix: KEEP_CANCELED }) };
     }),
+  },
+  'return-ipn': {
+    about:
+      'IPNs that must not pay, sent to the success_url and the cancel_url: unsigned, incorrectly signed, for too little, or of another order.',
+    run: rejects(
+      async (target) => {
+        const { shop, payment, ipn } = target;
+        const low = ipn.set('amount', hundredth(ipn.get('amount'))).signedWith(shop.gateway.secretKey);
+        const own = await shop.attackerIpn(payment);
+        const ipns = [ipn.unset('signature'), ipn.badlySigned(), low, own, ipn.set('status', 'failed')];
+        const pages = [payment.successUrl, payment.cancelUrl];
+        const open = pages.filter((page) => shop.whyClosed(page) === undefined);
+        return open.length
+          ? open.flatMap((url) =>
+              ipns.flatMap((one) => [
+                { url, body: one.form },
+                { url: withQuery(url, ...one.pairs), headers: [BROWSER] },
+              ]),
+            )
+          : (shop.whyClosed(payment.successUrl) ?? 'there is no page');
+      },
+      { mayChange: true },
+    ),
   },
   'return-post': {
     about: 'A POST request to the success_url without a payment.',
@@ -260,6 +273,26 @@ const RETURN = family({
 const OWN_IDENTIFIER = {
   text: 'Give each order an identifier of its own: random, or from a sequence of the database, and not from the clock.',
 };
+
+/** Fields of an order request in which a shop must not trust the customer. */
+const PRICES: [string, string][] = [
+  ...['amount', 'price', 'total', 'order_total', 'unit_price'].map((name): [string, string] => [
+    name,
+    '0.01',
+  ]),
+  ['currency', 'JPY'],
+  ['status', 'paid'],
+  ['paid', '1'],
+];
+const QUANTITIES: [string, string][] = ['quantity', 'qty', 'count'].map((name) => [name, '0.01']);
+
+/** The identifiers that a counter gives to the next orders. */
+function followingIdentifiers(identifier: string): string[] {
+  const [, head = '', tail = ''] = /^(.*?)(\d{1,15})$/s.exec(identifier) ?? [];
+  return tail === ''
+    ? []
+    : [1, 2, 3].map((step) => head + String(Number(tail) + step).padStart(tail.length, '0'));
+}
 
 /** A host that no shop has. */
 const OTHER_HOST = 'other-host.invalid';
@@ -415,6 +448,82 @@ const INITIATE = family({
         : { ...shown, verdict: 'pass', observed: 'the initiate request had the addresses of the shop' };
     },
     harm: 'A customer can have its IPN, with its token, sent to another host, unless a proxy in front of the shop replaces these headers.',
+    alone: true,
+  },
+  'initiate-price-given': {
+    about: 'An order that is placed with a price, a quantity of 0.01 and a status of its own in the request.',
+    run: async (shop) => {
+      const { orderUrl: url, orderMethod: method = 'POST' } = shop.options;
+      const { control } = shop;
+      if (url === undefined || method === 'GET' || !control)
+        return skipped('give --order-url, so that the audit sees how the order is placed');
+      const given = new URL(url).searchParams;
+      if (PRICES.some(([name]) => given.has(name))) return skipped('the order request itself names a price');
+      const usual = control.payment;
+      let shown: Pick<Finding, 'sent' | 'curl'> = { sent: null, curl: null };
+      for (const request of [
+        { url, method, body: new URLSearchParams(PRICES).toString() },
+        { url, method, contentType: 'application/json', body: JSON.stringify(Object.fromEntries(PRICES)) },
+        { url, method, body: new URLSearchParams(QUANTITIES).toString() },
+      ]) {
+        shown = { sent: requestText(request), curl: curlOf(request) };
+        for (const payment of await shop.orders.placedBy(() => shop.send(request))) {
+          const { amount, currency } = payment;
+          const isLess = currency === usual.currency && Number(amount) < Number(usual.amount);
+          if (isLess || (currency !== usual.currency && amount === usual.amount)) {
+            const observed = `the shop initiated a payment of ${amount} ${currency}; without these fields, of ${usual.amount} ${usual.currency}`;
+            return {
+              ...shown,
+              verdict: 'fail',
+              observed,
+              why: `The customer chooses the price: ${observed}.`,
+            };
+          }
+          if ((await shop.look(payment)).paid)
+            return {
+              ...shown,
+              ...fail('The new order is paid: your shop takes its status from the request.'),
+              observed: 'the order is paid, and nobody paid it',
+            };
+        }
+      }
+      return { ...shown, verdict: 'pass', observed: 'the payments had the usual price' };
+    },
+    harm: 'A customer chooses the price of the order, or that it is paid.',
+    alone: true,
+  },
+  'initiate-after-ipn': {
+    about: 'IPNs that must not pay, for the next identifiers, before the order with one of them is placed.',
+    run: async (shop) => {
+      const known = shop.orders.made.at(-1);
+      if (!known || shop.orders.areLimited) return skipped(NO_ORDERS);
+      const next = followingIdentifiers(known.identifier);
+      const isSequential = shop.orders.made.some(({ identifier }) =>
+        followingIdentifiers(identifier).includes(known.identifier),
+      );
+      const nothing = { sent: null, observed: 'nobody can name an order before it is placed', curl: null };
+      if (!isSequential) return { ...nothing, verdict: 'pass' };
+      const requests = next.flatMap((identifier) => {
+        const payment = {
+          ...known,
+          identifier,
+          ipnUrl: known.ipnUrl.replaceAll(known.identifier, identifier),
+        };
+        const ipn = shop.ipnOf(payment);
+        const low = ipn.set('amount', hundredth(ipn.get('amount'))).signedWith(shop.gateway.secretKey);
+        return [ipn.unset('signature'), ipn.badlySigned(), low].map(shop.postOf(payment));
+      });
+      for (const request of requests) await shop.send(request);
+      using order = await shop.takeOrder();
+      const shown = { sent: requests.map(requestText).join('\n'), curl: curlsOf(requests) };
+      if (!order || !next.includes(order.payment.identifier)) return { ...nothing, verdict: 'pass' };
+      const { paid } = await shop.lookAfterGrace(order.payment);
+      return paid
+        ? { ...shown, ...fail('The order was paid as soon as it was placed.'), observed: 'the order is paid' }
+        : { ...shown, verdict: 'pass', observed: 'the order is not paid' };
+    },
+    harm: 'Anyone who guesses the identifier of a future order can have it paid by a forged IPN.',
+    mistake: 'signature-not-checked',
     alone: true,
   },
   'success-url-public': {

@@ -224,7 +224,7 @@ export const CONTROL: AuditCase = {
     };
     shop.orders.origin = originOf(payment.ipnUrl);
     shop.control = { payment, before };
-    shop.settled.push({ payment, at: performance.now() });
+    shop.settled.push({ payment, at: answered });
     return { ...shown, verdict: 'pass' };
   }),
 };

@@ -20,12 +20,14 @@ import {
   skipped,
   type Target,
   withOrder,
+  withoutPlace,
   withoutProbe,
 } from '../case.ts';
 import { curlOfAll, type ProbeRequest } from '../client.ts';
-import { hundredth, type Ipn } from '../ipn.ts';
+import { hundredth, type Ipn, withQuery } from '../ipn.ts';
 import { isCountOrLog, numericChanges, type OrderSnapshot } from '../probe.ts';
 import type { Shop } from '../shop.ts';
+import { TRANSPORTS } from '../transports.ts';
 
 /*
  * A payment takes effect once, only with the status success, and a paid order stays paid.
@@ -130,12 +132,10 @@ const copies = (count: number): Run =>
   together(({ post, ipn }) => Array.from({ length: count }, () => post(ipn)));
 
 /** Why the return page of an order cannot be opened; undefined if it can. */
-function returnRefused({ shop, payment }: Target): string | undefined {
-  const refused = shop.gateway.egress.unreachable(payment.successUrl);
-  return !shop.hasOrders || refused
-    ? 'the success_url is not a page of this shop, or cannot be opened from here'
-    : undefined;
-}
+const returnRefused = ({ shop, payment }: Target) =>
+  shop.hasOrders
+    ? shop.whyClosed(payment.successUrl)
+    : 'the order is made up, so the shop has no page for it';
 
 /** The IPN, and the returning browser. */
 function withReturn(target: Target): ProbeRequest[] | string {
@@ -160,22 +160,95 @@ const replayOfOldest: Run = async (shop) => {
   return attack(target, target.ipn, judgeCopy(shop, before), 'whether the copy had a second effect');
 };
 
-const COPIED = family({
+/** Copies of the IPN that paid an order, one after another. Any change after them is a second effect. */
+const replays =
+  (
+    copiesOf: (target: Target) => readonly (Ipn | ProbeRequest)[] | Promise<readonly (Ipn | ProbeRequest)[]>,
+  ): Run =>
+  async (shop) => {
+    const judgeWith = async (
+      chosen: (all: readonly (Ipn | ProbeRequest)[]) => readonly (Ipn | ProbeRequest)[],
+    ) => {
+      let count = 0;
+      const finding = await afterPayment(async (target) => {
+        const copies = chosen(await copiesOf(target));
+        count = copies.length;
+        const last = copies.at(-1);
+        if (!last) return skipped('there is nothing to send');
+        for (const copy of copies.slice(0, -1)) await send(target, copy);
+        return attack(
+          target,
+          last,
+          judgeCopy(target.shop, target.paid),
+          'whether a copy had a second effect',
+        );
+      })(shop);
+      return { finding, count };
+    };
+    const { finding, count } = await judgeWith((all) => all);
+    if (finding.verdict !== 'fail') return finding;
+    for (let index = 0; index < count; index++) {
+      const alone = await judgeWith((all) => all.slice(index, index + 1));
+      if (alone.finding.verdict === 'fail') return alone.finding;
+    }
+    return finding;
+  };
+
+/** Copies of an IPN that differ in what its signature does not cover. */
+function changedCopies(target: Target): (Ipn | ProbeRequest)[] {
+  const { ipn, post, shop, payment } = target;
+  const fields = shop.jsonOf(payment);
+  return [
+    ipn.set('signature', ipn.get('signature').toLowerCase()),
+    ipn.and(['attempt', '2']),
+    ipn.after(['attempt', '2']),
+    ipn.set('holder', 'Somebody Else').set('trx', ipn.get('trx').toLowerCase()),
+    ...['json', 'multipart', 'query', 'both', 'get', 'put'].flatMap(
+      (name) => TRANSPORTS[name]?.send(fields, target) ?? [],
+    ),
+    { ...post(ipn), url: withQuery(post(ipn).url, ['attempt', '2']) },
+    {
+      ...post(ipn),
+      headers: [
+        ['Idempotency-Key', 'another'],
+        ['X-Request-Id', 'another'],
+      ],
+    },
+  ];
+}
+
+/** What may make a shop forget that it has handled a payment, and then a copy of its IPN. */
+const afterFailure: Run = afterPayment(async (target) => {
+  const { shop, payment, ipn } = target;
+  for (const status of ['failed', 'canceled']) await send(target, ipn.set('status', status));
+  for (const url of [payment.cancelUrl, payment.successUrl])
+    if (shop.hasOrders && shop.whyClosed(url) === undefined) await shop.send({ url });
+  const before = await shop.lookAfterGrace(payment);
+  return attack(target, ipn, judgeEffect(shop, before), 'whether the copy had a second effect');
+});
+
+/** A copy must not have the effect of a payment. What else it changes is the matter of other cases. */
+const judgeEffect = (shop: Shop, before: OrderSnapshot) => async (after: OrderSnapshot) => {
+  const places = (await shop.changesOf(before, after)).filter((place) => shop.isCounted(place));
+  const changed = [...places, ...shop.changedEffects(before, after)];
+  return changed.length
+    ? fail(`A copy took effect again: ${changed.join(', ')} changed. ${HARM}`)
+    : provenOnce(shop);
+};
+
+const ofCopies = family({
   class: 'once',
   group: 'once',
   harm: HARM,
   mistake: 'paid-more-than-once',
   alone: true,
-})({
+});
+
+const COPIED = ofCopies({
   'replay-at-once': { about: 'The same IPN again, immediately.', run: replay(({ ipn }) => ipn) },
   'replay-later': {
     about: 'The same IPN again, a second later.',
     run: replay(({ ipn }) => pause(LATER_MS).then(() => ipn)),
-  },
-  'replay-much-later': {
-    about: 'The IPN of the order that was paid first, at least ten seconds later and after other payments.',
-    run: replayOfOldest,
-    last: true,
   },
   'replay-twice': {
     about: 'The same IPN twice more, each on its own connection.',
@@ -187,6 +260,23 @@ const COPIED = family({
   'replay-other-trx': {
     about: 'The same IPN with a different payment_trx (the payment_trx is not signed).',
     run: replay(({ ipn }) => ipn.set('trx', [...ipn.get('trx')].toReversed().join(''))),
+  },
+  'replay-changed': {
+    about:
+      'The same IPN again, changed where nothing is signed: its signature in lower case, other fields, another transport.',
+    run: replays(changedCopies),
+  },
+  'replay-after-failure': {
+    about:
+      'The same IPN again, after IPNs with the status "failed" and "canceled" and a visit of the return pages.',
+    run: afterFailure,
+  },
+  'copies-other-trx': {
+    about: '5 copies of the IPN at the same time, each with a different payment_trx.',
+    run: together(({ post, ipn }) =>
+      Array.from({ length: 5 }, (_, index) => post(ipn.set('trx', ipn.get('trx').slice(0, -1) + index))),
+    ),
+    isRace: true,
   },
   'copies-2': { about: '2 copies of the IPN at the same time.', run: copies(2), isRace: true },
   'copies-20': { about: '20 copies of the IPN at the same time.', run: copies(20), isRace: true },
@@ -280,6 +370,20 @@ const onPaid = (forge: Change, isSigned = false): Run =>
     });
   });
 
+/** The same request twice for a pending order. The second must not change what a payment changes, such as the stock. */
+const twice = (requestOf: (target: Target) => ProbeRequest | string): Run =>
+  withOrder(async (target) => {
+    const { shop, payment } = target;
+    const request = requestOf(target);
+    if (typeof request === 'string') return skipped(request);
+    await shop.send(request);
+    const before = await shop.lookAfterGrace(payment);
+    return attack(target, request, judgeEffect(shop, before), 'whether the second had an effect');
+  });
+
+const RESTOCKS =
+  'Anyone who repeats a canceled IPN or the cancel page changes your stock or credit each time.';
+
 const unsigned =
   (status: string): Change =>
   (ipn) =>
@@ -296,21 +400,32 @@ const REMEMBER_NOTHING = {
 /** A shop that locks an order after some forgeries does so after fewer. */
 const FORGERIES = 12;
 
-const pendingCases = (status: string): Cases => ({
-  [`${status}-unsigned`]: {
-    about: `An unsigned IPN with status "${status}" for a pending order.`,
-    run: onPending(unsigned(status)),
-  },
-  [`${status}-badly-signed`]: {
-    about: `An incorrectly signed IPN with status "${status}" for a pending order.`,
-    run: onPending(badlySigned(status)),
-  },
-});
+/** @param others statuses that a shop may treat like this one, each tried on an order of its own */
+const pendingCases = (status: string, ...others: readonly string[]): Cases => {
+  const each =
+    (change: (status: string) => Change): Run =>
+    async (shop) => {
+      let finding = await onPending(change(status))(shop);
+      for (const other of others)
+        if (finding.verdict === 'pass') finding = await onPending(change(other))(shop);
+      return finding;
+    };
+  const named = [status, ...others].map((one) => `"${one}"`).join(' or ');
+  return {
+    [`${status}-unsigned`]: {
+      about: `An unsigned IPN with status ${named} for a pending order.`,
+      run: each(unsigned),
+    },
+    [`${status}-badly-signed`]: {
+      about: `An incorrectly signed IPN with status ${named} for a pending order.`,
+      run: each(badlySigned),
+    },
+  };
+};
 
 const STATUS = family({ class: 'H', group: 'status', harm: CHANGES_ORDERS, mistake: 'status-not-checked' })({
-  ...pendingCases('failed'),
+  ...pendingCases('failed', 'error'),
   ...pendingCases('canceled'),
-  ...pendingCases('error'),
   'failed-unsigned-paid': {
     about: 'An unsigned IPN with status "failed" for a paid order.',
     run: onPaid(unsigned('failed')),
@@ -363,6 +478,23 @@ const STATUS = family({ class: 'H', group: 'status', harm: CHANGES_ORDERS, mista
     }),
     mistake: 'amount-not-compared',
   },
+  'canceled-twice': {
+    about: 'A genuine IPN for a pending order with its status changed to "canceled", twice.',
+    run: twice(({ ipn, post }) => post(ipn.set('status', 'canceled'))),
+    harm: RESTOCKS,
+    mistake: 'paid-more-than-once',
+    alone: true,
+  },
+  'cancel-page-twice': {
+    about: 'The cancel_url of a pending order, opened twice.',
+    run: withoutPlace(
+      twice(({ shop, payment }) => shop.whyClosed(payment.cancelUrl) ?? { url: payment.cancelUrl }),
+    ),
+    harm: RESTOCKS,
+    mistake: 'return-page-pays',
+    needsOrders: "only the shop's orders have a cancel_url",
+    alone: true,
+  },
   'canceled-before-success': {
     about: 'A genuine IPN for a pending order with its status changed to "canceled".',
     run: withOrder((target) =>
@@ -380,3 +512,12 @@ const STATUS = family({ class: 'H', group: 'status', harm: CHANGES_ORDERS, mista
 });
 
 export const ONCE: readonly AuditCase[] = [...COPIED, ...STATUS];
+
+/** The last case of all, so that the others use the time it waits. */
+export const MUCH_LATER: readonly AuditCase[] = ofCopies({
+  'replay-much-later': {
+    about: 'The IPN of the order that was paid first, at least ten seconds later and after other payments.',
+    run: replayOfOldest,
+    last: true,
+  },
+});

@@ -1,3 +1,4 @@
+import { GatewayError } from '../../contract/error.ts';
 import { DOCUMENTED_CURRENCIES } from '../../domain/money.ts';
 import {
   type AuditCase,
@@ -5,6 +6,7 @@ import {
   attack,
   type Cases,
   type Finding,
+  fail,
   family,
   NO_ORDERS,
   PAYS_FOR_LESS,
@@ -27,21 +29,25 @@ import type { Shop } from '../shop.ts';
 
 type MakeUrl = (target: Target) => string;
 
-const almost = (change: (identifier: string) => string, urlOf: MakeUrl) =>
+type Change = (identifier: string) => string | readonly string[];
+
+const almost = (change: Change, urlOf: MakeUrl) =>
   rejects((target) => {
     const { payment, ipn, shop } = target;
-    const changed = change(payment.identifier);
-    if (changed === payment.identifier) return 'the identifier has no letter to change';
-    const { form } = ipn.set('identifier', changed).signedWith(shop.gateway.secretKey);
-    return { url: urlOf(target), body: form };
+    const changed = [change(payment.identifier)].flat().filter((one) => one !== payment.identifier);
+    if (!changed.length) return 'the identifier has no letter to change';
+    return changed.map((one) => {
+      const { form } = ipn.set('identifier', one).signedWith(shop.gateway.secretKey);
+      return { url: urlOf(target), body: form };
+    });
   });
 
 /**
- * A genuine IPN for an identifier that is almost the same as the order's. If it pays the order only at the address with
+ * Genuine IPNs for identifiers that are almost the same as the order's. If one pays the order only at the address with
  * the order's own token, nobody else can send it.
  */
 const nearly =
-  (change: (identifier: string) => string): Run =>
+  (change: Change): Run =>
   async (shop) => {
     const finding = await almost(change, ({ payment }) => shop.addressOf(payment))(shop);
     if (finding.verdict !== 'fail') return finding;
@@ -63,6 +69,22 @@ const ACCENTED: Readonly<Record<string, string>> = {
   y: 'ý',
   z: 'ž',
 };
+
+/** An identifier that the shop never issued. */
+const UNKNOWN = 'no-such-order-here';
+
+/** Whether the probe reports an order as paid that nobody placed. It must tell orders apart by nothing but the identifier. */
+async function isPaidUnknown(shop: Shop): Promise<boolean> {
+  const { control, probes, witness } = shop;
+  if (!control || !probes.probe || probes.distinguishes || witness) return false;
+  const unknown = { ...control.payment, id: '', identifier: UNKNOWN };
+  const { paid } = await shop.look(unknown).catch((error: unknown) => {
+    // Most shops have no such order.
+    if (error instanceof GatewayError) return { paid: false };
+    throw error;
+  });
+  return paid === true;
+}
 
 const swapCase = (text: string) => {
   const upper = text.toUpperCase();
@@ -87,6 +109,12 @@ const IDENTIFIER = family({
     }),
     mistake: 'signature-not-checked',
   },
+  'transaction-of-order': {
+    about: "The attacker's own genuine IPN with the payment_trx of the order, which is not signed.",
+    run: rejects(async ({ shop, payment, ipn }) =>
+      (await shop.attackerIpn(payment)).set('trx', ipn.get('trx')),
+    ),
+  },
   'other-paid-order': {
     about: "The genuine IPN of another paid order, sent to this order's ipn_url.",
     run: withOrder(async (target) => {
@@ -101,7 +129,11 @@ const IDENTIFIER = family({
   },
   'identifier-unknown': {
     about: 'A genuine IPN for an identifier that the shop never issued.',
-    run: rejects(({ shop, payment }) => shop.attackerIpn(payment, 'no-such-order-here')),
+    run: async (shop) => {
+      const finding = await rejects(({ payment }) => shop.attackerIpn(payment, UNKNOWN))(shop);
+      const isMade = finding.verdict === 'pass' && (await isPaidUnknown(shop));
+      return isMade ? { ...finding, ...fail(`Your shop now has a paid order "${UNKNOWN}".`) } : finding;
+    },
     // A shop that falls back to its newest order shows this only while no other case places orders.
     alone: true,
   },
@@ -110,12 +142,25 @@ const IDENTIFIER = family({
     run: nearly(swapCase),
   },
   'identifier-spaces': {
-    about: 'A genuine IPN for the identifier with a trailing space.',
-    run: nearly((text) => `${text} `),
+    about: 'Genuine IPNs for the identifier with white space before or after it.',
+    run: nearly((text) => [`${text} `, ` ${text}`, `${text}\t`, `${text}\n`, `${text}\u00a0`, `${text}\0`]),
   },
   'identifier-prefix': {
-    about: 'A genuine IPN for the identifier with a leading zero.',
-    run: nearly((text) => `0${text}`),
+    about: 'Genuine IPNs for the identifier with something before it, such as a zero.',
+    run: nearly((text) => [`0${text}`, `x${text}`, `x-${text}`]),
+  },
+  'identifier-suffix': {
+    about: 'Genuine IPNs for the identifier with something after it, such as -2 or a letter.',
+    run: nearly((text) => ['x', '-2', '_2', '/2', '.0', ':2', '|2'].map((end) => text + end)),
+  },
+  'identifier-part': {
+    about: 'Genuine IPNs for identifiers that only begin, or end, like that of the order.',
+    run: nearly((text) => [
+      text.slice(0, Math.ceil(text.length / 2)).padEnd(text.length, 'z'),
+      text.slice(Math.floor(text.length / 2)).padStart(text.length, 'z'),
+      `${text.slice(0, -1)}z`,
+      `z${text.slice(1)}`,
+    ]),
   },
   'identifier-accent': {
     about:
@@ -193,7 +238,7 @@ const SANDBOX = family({
   },
   'sandbox-without-token': {
     about:
-      "The IPN of the attacker's sandbox payment, sent to the ipn_url without its token, with an empty one, or with its first character.",
+      "The IPN of the attacker's sandbox payment, sent to the ipn_url without its token, with its first character, or with one that code may take for any, such as an empty one, 0 or a list.",
     run: withOrder(async (target) => {
       const { shop, payment } = target;
       const own = shop.addressOf(payment);
@@ -202,12 +247,15 @@ const SANDBOX = family({
       if (others === undefined || !tokensIn(own, payment, others).length)
         return skipped('the ipn_url has no unguessable part');
       const ipn = await shop.attackerIpn(payment, payment.identifier);
-      const parts = [0, 1].map((length) =>
-        withTokensOf(own, payment, others, (token) => token.slice(0, length)),
-      );
+      const withToken = (instead: (token: string) => string) => withTokensOf(own, payment, others, instead);
+      const urls = [
+        ...['', '0', 'null', 'true', '%', '*'].map((text) => withToken(() => text)),
+        withToken((token) => token.slice(0, 1)),
+      ];
       const bare = withoutTokens(own, payment, others);
-      // A token in the path cannot be left out.
-      return atEach(target, bare === own ? parts : [bare, ...parts], ipn);
+      // A token in the path cannot be left out, and is no list.
+      if (bare !== own) urls.push(bare, withToken(() => '').replace(/=(?=&|$)/g, '[]='));
+      return atEach(target, urls, ipn);
     }),
   },
   'sandbox-known-token': {
@@ -285,6 +333,13 @@ function cut(price: string): string[] {
 const near = (price: string) =>
   [0.999, 0.995, 0.991].map((part) => (Math.floor(Number(price) * part * 100) / 100).toFixed(2));
 
+/** Lower amounts whose text is greater than that of the price, or a part of it. */
+function asText(price: string): string[] {
+  const [first = '', ...rest] = price;
+  const [whole = '', fraction = ''] = price.split('.');
+  return [`${Number(first) + 1}.00`, first, price.slice(0, -1), rest.join(''), whole, fraction];
+}
+
 const isLess = (amount: string, price: string) => Number(amount) > 0 && Number(amount) < Number(price);
 const lower = (values: (price: string) => readonly string[]) => (price: string) =>
   values(price).filter((amount) => isLess(amount, price));
@@ -296,6 +351,15 @@ const AMOUNTS: Readonly<Record<string, OtherAmount>> = {
     values: lower(cut),
   },
   near: { about: 'an amount that is between 0.1 and 1 percent lower than the price', values: lower(near) },
+  text: {
+    about:
+      'a lower amount that is greater than the price if both are compared as text, or a part of its text',
+    values: lower(asText),
+  },
+  'not-a-number': {
+    about: 'a text that is no number, which no comparison rejects',
+    values: () => ['1x', 'x1', 'NaN', '1,5', '+'],
+  },
   'too-high': { about: 'more than the price', values: (price) => [`9${price}`] },
   zero: { about: 'zero', values: () => ['0.00'] },
   negative: { about: 'a negative amount', values: (price) => [`-${price}`] },
@@ -315,7 +379,7 @@ function orMore(run: Run, values: OtherAmount['values']): Run {
   return async (shop) => {
     const finding = await run(shop);
     const { unpaid } = finding;
-    if (!unpaid || values(unpaid.amount).some((amount) => Number(amount) < Number(unpaid.amount)))
+    if (!unpaid || !values(unpaid.amount).every((amount) => Number(amount) > Number(unpaid.amount)))
       return finding;
     const why = 'Your shop accepts overpayments. It loses nothing, but customers may ask for a refund.';
     return { ...finding, verdict: 'note', why };
@@ -341,7 +405,17 @@ const otherCurrencies = (ipn: Ipn) =>
     .map((code) => ipn.set('currency', code));
 
 /** Names under which a shop may keep the price of an order. */
-const TOTAL_NAMES = ['total', 'amount', 'price', 'order_total', 'order[total]', 'expected_amount'];
+const TOTAL_NAMES = [
+  'total',
+  'amount',
+  'price',
+  'order_total',
+  'order[total]',
+  'expected_amount',
+  'expected',
+  'data[total]',
+  'data[price]',
+];
 
 /** A charge that no real order would have. */
 const OTHER_CHARGE = '12345.67';
@@ -371,12 +445,14 @@ const AMOUNT = family({
   ...otherAmounts,
   'amount-less-charge': {
     about:
-      'A validly signed IPN for less than the price, with the difference as its charge (the charge is not signed).',
+      'A validly signed IPN for less than the price, with the difference as its charge, or as a negative one (the charge is not signed).',
     run: rejects((target) => {
       const price = target.ipn.get('amount');
       const low = hundredth(price);
       const difference = (Number(price) - Number(low)).toFixed(2);
-      return withAmount(target, () => low).set('charge', difference);
+      return [difference, `-${difference}`].map((charge) =>
+        withAmount(target, () => low).set('charge', charge),
+      );
     }),
   },
   'amount-doubled': {
@@ -413,8 +489,9 @@ const AMOUNT = family({
     }),
   },
   'currency-other': {
-    about: 'A validly signed IPN in a different currency (the currency is not signed).',
-    run: rejects(({ ipn }) => otherCurrencies(ipn)),
+    about:
+      'Validly signed IPNs in each different currency, for the number of the price and for a hundredth of it (the currency is not signed).',
+    run: rejects((target) => [target.ipn, withAmount(target, hundredth)].flatMap(otherCurrencies)),
   },
   'currency-missing': {
     about: 'A validly signed IPN without a currency.',

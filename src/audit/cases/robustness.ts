@@ -167,7 +167,10 @@ const ROBUST = family({ class: 'robustness', group: 'robustness', harm: BREAKS, 
   'status-unknown': {
     about: 'A validly signed IPN with an unknown status.',
     run: rejects(
-      ({ ipn }) => ['refunded', 'pending', '', 'SUCCESSFUL'].map((status) => ipn.set('status', status)),
+      ({ ipn }) =>
+        ['refunded', 'pending', '', 'SUCCESSFUL', 'unsuccessful', 'success_pending'].map((status) =>
+          ipn.set('status', status),
+        ),
       { findFlaw: breakdown },
     ),
     mistake: 'status-not-checked',

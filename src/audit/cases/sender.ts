@@ -8,6 +8,7 @@ import {
   PAYS_ORDERS,
   rejects,
   type Target,
+  withoutPlace,
 } from '../case.ts';
 import type { ProbeRequest } from '../client.ts';
 import { type Fields, type Ipn, type Pair, WRONG_SIGNATURE, withQuery } from '../ipn.ts';
@@ -37,8 +38,13 @@ interface WrongSignature {
 const SIGNATURES: Readonly<Record<string, WrongSignature>> = {
   missing: { about: 'without a signature', values: () => [undefined], class: 'A' },
   garbage: {
-    about: 'with 64 arbitrary digits as its signature, and with their base64',
-    values: () => [WRONG_SIGNATURE, Buffer.from(WRONG_SIGNATURE, 'hex').toString('base64')],
+    about:
+      'with 64 arbitrary digits as its signature, with their base64, and with letters that are not ASCII',
+    values: () => [
+      WRONG_SIGNATURE,
+      Buffer.from(WRONG_SIGNATURE, 'hex').toString('base64'),
+      'é'.repeat(WRONG_SIGNATURE.length),
+    ],
     class: 'A',
   },
   'other-secret': {
@@ -66,9 +72,7 @@ const SIGNATURES: Readonly<Record<string, WrongSignature>> = {
     class: 'B',
     mistake: 'fields-not-required',
   },
-  null: { about: 'with the signature null', values: () => [null], class: 'B' },
-  true: { about: 'with the signature true', values: () => [true], class: 'J' },
-  zero: { about: 'with the signature 0', values: () => [0], class: 'J' },
+  literal: { about: 'with the signature null, true or 0', values: () => [null, true, 0], class: 'J' },
   list: {
     about: 'with a list as its signature, empty or with one entry',
     values: () => [[], [WRONG_SIGNATURE]],
@@ -116,20 +120,55 @@ const signedWith =
       ? 'the emulator itself uses this key, so the IPN would be genuine; to run this case, start it with another --secret-key'
       : ipn.signedWith(key);
 
-/** Flags that may make a shop treat a request as a test. */
-const TEST_FLAGS: readonly Pair[] = [
+/** Flags that may make a shop treat a request as a test, or as one that needs no signature. */
+const FLAGS: readonly Pair[] = [
   ['test', '1'],
   ['sandbox', '1'],
   ['mode', 'sandbox'],
   ['mode', 'test'],
   ['environment', 'sandbox'],
   ['debug', '1'],
+  ['type', 'test'],
+  ['algorithm', 'none'],
+  ['alg', 'none'],
+  ['signature_method', 'none'],
+];
+const FLAG_HEADERS: readonly Pair[] = [
+  ['X-Test', '1'],
+  ['X-Test-Mode', '1'],
+  ['X-Sandbox', '1'],
+  ['X-Debug', '1'],
+  ['X-Environment', 'sandbox'],
+  ['Cookie', 'test=1; sandbox=1; debug=1'],
 ];
 
 /** Without a signature, and with a wrong one: a shop may only skip the check of one of them. */
 const unauthentic = (ipn: Ipn) => [ipn.unset('signature'), ipn.badlySigned()];
 
-const LOCAL_ADDRESSES = ['127.0.0.1', '::1', '10.0.0.1', '172.16.0.1', '192.168.0.1'];
+const LOCAL_ADDRESSES = ['127.0.0.1', '::1', '10.0.0.1', '172.16.0.1', '192.168.0.1', '127.0.0.1, 192.0.2.1'];
+const ADDRESS_HEADERS = [
+  'X-Forwarded-For',
+  'X-Real-IP',
+  'X-Client-IP',
+  'Client-IP',
+  'True-Client-IP',
+  'CF-Connecting-IP',
+];
+
+/** Addresses that a router may map to the same handler as this one, and a check before it may not. */
+function pathsLike(url: string): string[] {
+  const { origin, pathname, search } = new URL(url);
+  const last = pathname.at(-1) ?? '';
+  const paths = [
+    `${pathname}/`,
+    `/${pathname}`,
+    pathname.toUpperCase(),
+    `${pathname.slice(0, -1)}%${last.charCodeAt(0).toString(16)}`,
+    `${pathname}.json`,
+    `${pathname};x=1`,
+  ];
+  return paths.map((path) => origin + path + search);
+}
 
 const inQuery = (request: ProbeRequest, pair: Pair): ProbeRequest => ({
   ...request,
@@ -141,11 +180,24 @@ const asList = (name: string) => `${name}[]`;
 /** A second identifier in the attacker's own genuine IPN: that of the order. */
 interface SecondIdentifier {
   where: string;
-  form: (own: Ipn, victim: Pair, target: Target) => Ipn | ProbeRequest;
+  form: (own: Ipn, victim: Pair, target: Target) => Ipn | ProbeRequest | readonly ProbeRequest[];
   /** The same in JSON text, if JSON can say it. */
   json?: (own: Fields, victim: Pair) => string;
   mistake?: MistakeName;
 }
+
+/** Names under which a shop may look for its order. */
+const ORDER_NAMES = [
+  'order_id',
+  'orderId',
+  'order',
+  'id',
+  'reference',
+  'ref',
+  'custom',
+  'invoice',
+  'invoice_id',
+];
 
 const member = ([name, value]: Pair) => `${JSON.stringify(name)}:${JSON.stringify(value)}`;
 
@@ -177,6 +229,27 @@ const SECOND_IDENTIFIERS: Readonly<Record<string, SecondIdentifier>> = {
       inQuery(post(own.set('identifier', id)), [name, own.get('identifier')]),
     mistake: 'signature-not-checked',
   },
+  whole: {
+    where: 'in a second IPN, one of which is in the query string',
+    form: (own, [, id], { post, ipn }) => {
+      const forged = own.set('identifier', id).set('amount', ipn.get('amount'));
+      return [
+        { ...post(forged), url: withQuery(post(forged).url, ...own.pairs) },
+        { ...post(own), url: withQuery(post(own).url, ...forged.pairs) },
+      ];
+    },
+    mistake: 'signature-not-checked',
+  },
+  renamed: {
+    where: 'under other names, such as order_id',
+    form: (own, [, id], { post }) => {
+      const others = ORDER_NAMES.map((name): Pair => [name, id]);
+      const inBody = own.and(...others);
+      return [post(inBody), { ...post(own), url: withQuery(post(own).url, ...others) }];
+    },
+    json: (own, [, id]) =>
+      JSON.stringify({ ...own, ...Object.fromEntries(ORDER_NAMES.map((name) => [name, id])) }),
+  },
 };
 
 const secondIdentifiers: Cases = Object.fromEntries(
@@ -190,7 +263,7 @@ const secondIdentifiers: Cases = Object.fromEntries(
           const own = await shop.attackerIpn(payment);
           const victim = [own.nameOf('identifier'), payment.identifier] as const;
           const texts = json ? [json(own.fields, victim)] : [];
-          return [form(own, victim, target), ...texts.map((text) => asJson(text, target))];
+          return [form(own, victim, target), ...texts.map((text) => asJson(text, target))].flat();
         }),
         mistake,
       },
@@ -221,16 +294,28 @@ const identifierAsText: Forge = async (target) => {
 /** Names under which a shop may keep its key. */
 const KEY_NAMES = ['secret', 'secret_key', 'secretKey', 'SECRET_KEY', 'key', 'api_key', 'signing_key'];
 
-/** An IPN that brings the key it is signed with: a shop that copies every field into its variables uses that. */
+/** Names under which a shop may read whose key to use. */
+const MERCHANT_NAMES = ['public_key', 'merchant', 'merchant_id', 'account', 'key_id', 'shop_id'];
+const NO_MERCHANT = 'no-such-merchant';
+
+/** What an empty or missing key becomes as text. */
+const MISSING_KEYS = ['', 'null', 'undefined', 'None', 'false', '0'];
+
+/**
+ * An IPN that brings the key it is signed with: a shop that copies every field into its variables uses that. Or it names a
+ * merchant for whom the shop has no key.
+ */
 const withItsKey: Forge = (target) => {
   const { ipn, post } = target;
   const keys = KEY_NAMES.map((name): Pair => [name, OTHER_KEY]);
+  const merchants = MERCHANT_NAMES.map((name): Pair => [name, NO_MERCHANT]);
   const forged = ipn.signedWith(OTHER_KEY);
   const inBody = forged.and(...keys);
   return [
     inBody,
     asJson(JSON.stringify(inBody.fields), target),
     { ...post(forged), url: withQuery(post(forged).url, ...keys) },
+    ...MISSING_KEYS.map((key) => ipn.signedWith(key).and(...merchants)),
   ];
 };
 
@@ -273,11 +358,46 @@ export const SENDER: readonly AuditCase[] = [
     },
     'signature-garbage-test-flag': {
       about:
-        'An unsigned or incorrectly signed IPN with a test flag, such as test=1, sandbox=1 or mode=sandbox.',
+        'An unsigned or incorrectly signed IPN with a flag, such as test=1, mode=sandbox or algorithm=none, in the body, the query or a header.',
       run: forged(({ ipn, post }) =>
-        unauthentic(ipn).flatMap((one) =>
-          TEST_FLAGS.flatMap((flag) => [one.and(flag), inQuery(post(one), flag)]),
+        unauthentic(ipn).flatMap((one) => [
+          ...FLAGS.flatMap((flag) => [one.and(flag), inQuery(post(one), flag)]),
+          { ...post(one), headers: FLAG_HEADERS },
+        ]),
+      ),
+    },
+    'forged-path': {
+      about:
+        'An unsigned or incorrectly signed IPN to an address that a server may treat like the ipn_url, such as one with another slash.',
+      run: withoutPlace(
+        forged(({ ipn, post }) =>
+          unauthentic(ipn).flatMap((one) => pathsLike(post(one).url).map((url) => ({ ...post(one), url }))),
         ),
+      ),
+    },
+    'forged-method': {
+      about:
+        'An unsigned or incorrectly signed IPN with the method PATCH, DELETE or HEAD, or as an override.',
+      run: forged(({ ipn, post }) =>
+        unauthentic(ipn).flatMap((one) => [
+          { ...post(one), method: 'PATCH' },
+          { ...post(one), method: 'DELETE' },
+          { url: withQuery(post(one).url, ...one.pairs), method: 'HEAD' },
+          { ...post(one.and(['_method', 'GET'])), headers: [['X-HTTP-Method-Override', 'GET']] },
+        ]),
+      ),
+    },
+    'forged-body': {
+      about:
+        'An unsigned or incorrectly signed IPN in chunks, and with content types that do not match its body.',
+      run: forged(({ ipn, post }) =>
+        unauthentic(ipn).flatMap((one) => [
+          { ...post(one), manner: 'chunked' },
+          { ...post(one), contentType: 'text/plain' },
+          { ...post(one), contentType: 'application/json' },
+          { ...post(one), contentType: 'text/plain', body: JSON.stringify(one.fields) },
+          { ...post(one), contentType: 'application/json; charset=utf-16', body: JSON.stringify(one.fields) },
+        ]),
       ),
     },
   }),
@@ -294,10 +414,11 @@ export const SENDER: readonly AuditCase[] = [
     },
     'secret-null': {
       about: 'An IPN signed with what a missing key becomes as text, such as null or false.',
-      run: forged(({ ipn }) => ['null', 'undefined', 'None', 'false', '0'].map((key) => ipn.signedWith(key))),
+      run: forged(({ ipn }) => MISSING_KEYS.filter(Boolean).map((key) => ipn.signedWith(key))),
     },
     'secret-in-request': {
-      about: 'An IPN that brings the key it is signed with, under names such as secret_key.',
+      about:
+        'An IPN that brings the key it is signed with, under names such as secret_key, or names a merchant for whom the shop has no key.',
       run: forged(withItsKey),
     },
     'secret-of-documentation': {
@@ -323,6 +444,7 @@ export const SENDER: readonly AuditCase[] = [
             ['X-Forwarded-Host', new URL(gateway.url).host],
             ['Origin', gateway.url],
             ['Referer', `${gateway.url}/`],
+            ['Authorization', `Bearer ${gateway.publicKey}`],
           ],
         })),
       ),
@@ -334,9 +456,7 @@ export const SENDER: readonly AuditCase[] = [
         unauthentic(ipn).flatMap((one) =>
           LOCAL_ADDRESSES.map((address) => ({
             ...post(one),
-            headers: ['X-Forwarded-For', 'X-Real-IP', 'X-Client-IP', 'CF-Connecting-IP'].map(
-              (name) => [name, address] as const,
-            ),
+            headers: ADDRESS_HEADERS.map((name) => [name, address] as const),
           })),
         ),
       ),
