@@ -477,7 +477,7 @@ function auditedCase(shop: Shop, one: AuditCase, finding: Finding, seen: string 
     instruction: isBad ? known.text : null,
     code: (isBad && code) || null,
     unpaid: (isBad && unpaid) || null,
-    curl: curl && mask(curl),
+    curl: curl && mask(one.state === undefined ? curl : `# Before it: ${one.state}.\n${curl}`),
     seen,
   };
 }

@@ -45,6 +45,8 @@ interface Common extends Pick<AuditCaseInfo, 'group' | 'class'> {
   needsRows?: true;
   /** Why it is skipped if the audit makes up the orders. */
   needsOrders?: string;
+  /** What must have happened before its request, for people who repeat it. */
+  state?: string;
 }
 
 export type Run = (shop: Shop) => Promise<Finding>;
@@ -60,6 +62,9 @@ export const family =
   (common: Common) =>
   (cases: Cases): AuditCase[] =>
     Object.entries(cases).map(([name, one]) => ({ name, ...common, ...one }));
+
+/** The state of an order that its genuine IPN has paid. */
+export const IS_PAID = 'the genuine IPN has paid the order';
 
 export const NO_ORDERS = 'no orders are left: raise --orders';
 

@@ -96,17 +96,18 @@ function headlineOf(cases: readonly Judged[]): string {
       .join(', ');
     return `No attack worked. Of ${counted(cases.length, 'case')}: ${rest}.`;
   }
+  const verdict = worked.some((one) => one.verdict === 'fail') ? 'Not safe' : 'At risk';
   const mistakes = counted(auditMistakes(attacks).length, 'mistake');
   const unpaid = worked.filter((one) => one.unpaid !== null);
   const share = `${worked.length} of ${counted(attacks.length, 'attack')}`;
   if (!unpaid.length) {
     const isWhole = control?.verdict !== 'fail';
     const limit = isWhole ? '' : ' The shop does not accept a correct IPN, so most attacks were not tried.';
-    return `Not safe: ${share} worked, from ${mistakes}.${limit}`;
+    return `${verdict}: ${share} worked, from ${mistakes}.${limit}`;
   }
   const ways = counted(new Set(unpaid.map(({ mistake }) => mistake)).size, 'way');
   const sums = unpaidSums(unpaid).join(' and ');
-  return `Not safe: ${sums} of goods were released unpaid in ${ways} (${share}, ${mistakes}).`;
+  return `${verdict}: ${sums} of goods were released unpaid in ${ways} (${share}, ${mistakes}).`;
 }
 
 /** Which attacks and mistakes released goods, if others did not. */

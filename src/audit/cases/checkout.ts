@@ -6,6 +6,7 @@ import {
   type Finding,
   fail,
   family,
+  IS_PAID,
   judgeStillPayable,
   NO_ORDERS,
   payByIpn,
@@ -139,6 +140,7 @@ const RETURN = family({
     run: returns(({ payment }) => ({ url: payment.successUrl })),
   },
   'return-own-session': {
+    state: 'the session of the cookie placed the order',
     about:
       'A GET request to the success_url without a payment, in the session of the customer who placed the order.',
     run: returns(({ shop, payment }) => {
@@ -164,6 +166,7 @@ const RETURN = family({
     })),
   },
   'return-other-session': {
+    state: 'the session of the cookie placed an order that is not paid, and the order in the address is paid',
     about: 'The success_url of a paid order, opened in the session of a customer whose own order is unpaid.',
     run: returns(({ shop, payment }) => {
       const cookies = shop.orders.cookiesOf(payment);
@@ -175,6 +178,7 @@ const RETURN = family({
     }),
   },
   'return-second-order': {
+    state: 'the session of the cookie placed two orders, and the genuine IPN has paid the other one',
     about:
       'The success_url of an unpaid order, opened in the session in which the customer has paid another one.',
     run: withOrder(async (target) => {
@@ -194,16 +198,19 @@ const RETURN = family({
     }),
   },
   'return-repeated': {
+    state: IS_PAID,
     about: 'The success_url of a paid order, opened twice.',
     run: afterwards(({ successUrl }) => successUrl),
     harm: 'A customer who reloads the success_url gets credit or goods again.',
   },
   'cancel-paid': {
+    state: IS_PAID,
     about: 'The cancel_url of a paid order, opened twice.',
     run: afterwards(({ cancelUrl }) => cancelUrl),
     harm: 'A customer who opens the cancel_url of a paid order changes it.',
   },
   'cancel-before-payment': {
+    state: 'the order is pending; after it, pay, and send the genuine IPN',
     about: 'The cancel_url of a pending order, opened by a stranger: its genuine IPN must still pay it.',
     run: withOrder(async (target) => {
       const { shop, payment } = target;
@@ -493,6 +500,7 @@ const INITIATE = family({
     alone: true,
   },
   'initiate-after-ipn': {
+    state: 'no order has this identifier; after it, place the next order',
     about: 'IPNs that must not pay, for the next identifiers, before the order with one of them is placed.',
     run: async (shop) => {
       const known = shop.orders.made.at(-1);

@@ -9,6 +9,7 @@ import {
   evidence,
   fail,
   family,
+  IS_PAID,
   isAmbiguous,
   type Judgement,
   judgeStillPayable,
@@ -236,12 +237,16 @@ const judgeEffect = (shop: Shop, before: OrderSnapshot) => async (after: OrderSn
     : provenOnce(shop);
 };
 
+/** The state of an order of which copies arrive together. */
+const UNPAID = 'the customer has paid, and no IPN has arrived; each try needs a new order';
+
 const ofCopies = family({
   class: 'once',
   group: 'once',
   harm: HARM,
   mistake: 'paid-more-than-once',
   alone: true,
+  state: IS_PAID,
 });
 
 const COPIED = ofCopies({
@@ -270,6 +275,7 @@ const COPIED = ofCopies({
     about:
       'The same IPN again, after IPNs with the status "failed" and "canceled" and a visit of the return pages.',
     run: afterFailure,
+    state: `${IS_PAID}, and the same IPN arrived with the status failed, and then canceled`,
   },
   'copies-other-trx': {
     about: '5 copies of the IPN at the same time, each with a different payment_trx.',
@@ -277,13 +283,20 @@ const COPIED = ofCopies({
       Array.from({ length: 5 }, (_, index) => post(ipn.set('trx', ipn.get('trx').slice(0, -1) + index))),
     ),
     isRace: true,
+    state: UNPAID,
   },
-  'copies-2': { about: '2 copies of the IPN at the same time.', run: copies(2), isRace: true },
-  'copies-20': { about: '20 copies of the IPN at the same time.', run: copies(20), isRace: true },
+  'copies-2': { about: '2 copies of the IPN at the same time.', run: copies(2), isRace: true, state: UNPAID },
+  'copies-20': {
+    about: '20 copies of the IPN at the same time.',
+    run: copies(20),
+    isRace: true,
+    state: UNPAID,
+  },
   'ipn-with-return': {
     about: 'The IPN and the returning browser at the same time, the IPN first.',
     run: together(withReturn),
     isRace: true,
+    state: UNPAID,
   },
   'return-with-ipn': {
     about: 'The IPN and the returning browser at the same time, the browser first.',
@@ -292,6 +305,7 @@ const COPIED = ofCopies({
       return typeof both === 'string' ? both : both.toReversed();
     }),
     isRace: true,
+    state: UNPAID,
   },
   'ipn-during-return': {
     about: 'The IPN while the return page is still being made.',
@@ -308,6 +322,7 @@ const COPIED = ofCopies({
       return { ...evidence(request, observation), ...(await judgeTogether(target)) };
     }),
     isRace: true,
+    state: UNPAID,
   },
   'retry-while-running': {
     about: 'A retry while the first attempt is still running.',
@@ -322,6 +337,7 @@ const COPIED = ofCopies({
       return { ...evidence(request, observation), ...(await judgeTogether(target)) };
     }),
     isRace: true,
+    state: UNPAID,
   },
 });
 
@@ -381,6 +397,7 @@ const twice = (requestOf: (target: Target) => ProbeRequest | string): Run =>
     return attack(target, request, judgeEffect(shop, before), 'whether the second had an effect');
   });
 
+const SENT_ONCE = 'the same request, for a pending order';
 const RESTOCKS =
   'Anyone who repeats a canceled IPN or the cancel page changes your stock or credit each time.';
 
@@ -427,18 +444,22 @@ const STATUS = family({ class: 'H', group: 'status', harm: CHANGES_ORDERS, mista
   ...pendingCases('failed', 'error'),
   ...pendingCases('canceled'),
   'failed-unsigned-paid': {
+    state: IS_PAID,
     about: 'An unsigned IPN with status "failed" for a paid order.',
     run: onPaid(unsigned('failed')),
   },
   'failed-badly-signed-paid': {
+    state: IS_PAID,
     about: 'An incorrectly signed IPN with status "failed" for a paid order.',
     run: onPaid(badlySigned('failed')),
   },
   'success-badly-signed-paid': {
+    state: IS_PAID,
     about: 'An incorrectly signed IPN with status "success" for a paid order.',
     run: onPaid(badlySigned('success')),
   },
   'genuine-after-forgeries': {
+    state: `it was sent ${FORGERIES - 1} times; after it, send the genuine IPN`,
     about: `${FORGERIES} incorrectly signed IPNs with the identifier and payment_trx of an order, and then its genuine IPN, which must pay it.`,
     run: withOrder(async (target) => {
       const forged = target.ipn.badlySigned();
@@ -452,6 +473,7 @@ const STATUS = family({ class: 'H', group: 'status', harm: CHANGES_ORDERS, mista
     }),
   },
   'canceled-after-success': {
+    state: IS_PAID,
     about: 'A genuine IPN for a paid order with its status changed to "canceled" (the status is not signed).',
     run: onPaid((ipn) => ipn.set('status', 'canceled'), true),
   },
@@ -462,10 +484,12 @@ const STATUS = family({ class: 'H', group: 'status', harm: CHANGES_ORDERS, mista
         about: `A genuine IPN for a paid order with its status changed to "${status}" (the status is not signed).`,
         run: onPaid((ipn) => ipn.set('status', status), true),
         harm: REFUNDS,
+        state: IS_PAID,
       },
     ]),
   ),
   'amount-low-after-success': {
+    state: IS_PAID,
     about: 'A validly signed IPN for a hundredth of the price, for a paid order.',
     run: afterPayment((target) => {
       const { shop, ipn } = target;
@@ -479,6 +503,7 @@ const STATUS = family({ class: 'H', group: 'status', harm: CHANGES_ORDERS, mista
     mistake: 'amount-not-compared',
   },
   'canceled-twice': {
+    state: SENT_ONCE,
     about: 'A genuine IPN for a pending order with its status changed to "canceled", twice.',
     run: twice(({ ipn, post }) => post(ipn.set('status', 'canceled'))),
     harm: RESTOCKS,
@@ -486,6 +511,7 @@ const STATUS = family({ class: 'H', group: 'status', harm: CHANGES_ORDERS, mista
     alone: true,
   },
   'cancel-page-twice': {
+    state: SENT_ONCE,
     about: 'The cancel_url of a pending order, opened twice.',
     run: withoutPlace(
       twice(({ shop, payment }) => shop.whyClosed(payment.cancelUrl) ?? { url: payment.cancelUrl }),
@@ -518,6 +544,7 @@ export const MUCH_LATER: readonly AuditCase[] = ofCopies({
   'replay-much-later': {
     about: 'The IPN of the order that was paid first, at least ten seconds later and after other payments.',
     run: replayOfOldest,
+    state: `${IS_PAID}, at least ten seconds ago`,
     last: true,
   },
 });

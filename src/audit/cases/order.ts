@@ -8,6 +8,7 @@ import {
   type Finding,
   fail,
   family,
+  IS_PAID,
   NO_ORDERS,
   PAYS_FOR_LESS,
   PAYS_OTHER_ORDERS,
@@ -316,7 +317,11 @@ const SPLICE = family({
 
 /** A validly signed IPN with a different amount. */
 const withAmount = ({ ipn, shop }: Target, change: (price: string) => string) =>
-  ipn.set('amount', change(ipn.get('amount'))).signedWith(shop.gateway.secretKey);
+  // Without a charge, so that only the amount is wrong.
+  ipn
+    .set('amount', change(ipn.get('amount')))
+    .set('charge', '0.00')
+    .signedWith(shop.gateway.secretKey);
 
 /** Amounts that a shop may take for its price. */
 interface OtherAmount {
@@ -527,6 +532,7 @@ const AMOUNT = family({
       );
     }),
     harm: 'Anyone who can replay an IPN can change the charge that the shop recorded.',
+    state: `${IS_PAID}, and arrived again`,
     mistake: 'paid-more-than-once',
     // The probe may also report shared data, such as the stock.
     alone: true,

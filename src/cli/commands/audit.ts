@@ -287,13 +287,13 @@ export function auditText(report: AuditReport, colour: ChalkInstance, isWhole = 
   const byName = new Map(cases.map((one) => [one.name, one]));
   const paragraphs = mistakes.map(({ name, cost, fix, instruction, code, cases: names }) => {
     const languages = Object.keys(code ?? {});
-    const inShort = languages.length > 1 ? flowing(`    ${instruction} (As code: --all)`).slice(4) : fix;
+    const inShort = languages.length > 1 ? flowing(`    ${instruction} (As code: --all)`) : indented(fix);
     const shown = names.flatMap((one) => byName.get(one) ?? []);
     const [first, ...others] = shown;
     return [
       flowing(`${colour.bold(name)}: ${onOneLine(cost)}`),
       '  How to fix it:',
-      indented(isWhole ? fix : inShort),
+      isWhole ? indented(fix) : inShort,
       ...(isWhole ? shown.flatMap(caseText) : first ? caseText(first) : []),
       ...(isWhole || !others.length ? [] : [flowing(`  Also: ${others.map((one) => one.name).join(', ')}`)]),
     ];
