@@ -16,7 +16,7 @@ import { CHECKOUT } from './cases/checkout.ts';
 import { CONTROL } from './cases/control.ts';
 import { MUCH_LATER, ONCE } from './cases/once.ts';
 import { ORDER } from './cases/order.ts';
-import { BREAKS, ROBUSTNESS } from './cases/robustness.ts';
+import { BREAKS, PROTOTYPE, ROBUSTNESS } from './cases/robustness.ts';
 import { SENDER } from './cases/sender.ts';
 import { TRANSPORT } from './cases/transport.ts';
 import { AuditClient } from './client.ts';
@@ -39,6 +39,7 @@ const CASES: readonly AuditCase[] = [
   ...CHECKOUT,
   ...ROBUSTNESS,
   ...MUCH_LATER,
+  ...PROTOTYPE,
 ];
 
 /** Every case with its description, in the order of the report. */

@@ -52,7 +52,7 @@ export class Bystanders {
     }
     const { payment, text } = pending;
     const after = await shop.look(payment);
-    if (after.text === text) return;
+    if (shop.isSame(text, after.text)) return;
     this.#pending = undefined;
     const isPaid = after.paid === true;
     if (!isPaid && (await payByIpn(shop, payment))) {

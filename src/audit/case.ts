@@ -125,7 +125,8 @@ export function withOrder(run: (target: Target) => Promise<Finding>): Run {
       post: shop.postOf(payment),
     });
     const after = shop.canLook ? await shop.look(payment) : before;
-    order.isUntouched = finding.verdict === 'pass' && after.paid === false && after.text === before.text;
+    order.isUntouched =
+      finding.verdict === 'pass' && after.paid === false && shop.isSame(before.text, after.text);
     order.text = before.text;
     return finding;
   };
@@ -309,7 +310,7 @@ export function rejects(
       if (typeof flaw === 'string') return [{ ...shown, ...fail(flaw) }, [sent]];
       if (flaw) return [{ ...shown, ...fail(flaw.why, { because: flaw.because }) }, [sent]];
       const judged = await lookAndJudge(target, (after) => {
-        if (after.text !== before.text) changing ??= { sent, shown };
+        if (!shop.isSame(before.text, after.text)) changing ??= { sent, shown };
         const judged = rejected(target)(after, shown.observed);
         if (judged.verdict !== 'pass' || mayChange) return judged;
         return (leavesNoTraces ? judgeTraces : judgeEffects)(shop, before, after);
@@ -346,7 +347,7 @@ export function rejects(
     if (!first || sent.some(({ observation }) => findFlaw(observation, first.observation))) return undefined;
     const { shown } = sent.at(-1) ?? first;
     const judged = await lookAndJudge(target, (after) =>
-      after.text === before.text || mayChange
+      target.shop.isSame(before.text, after.text) || mayChange
         ? rejected(target)(after, shown.observed)
         : fail('something changed'),
     );

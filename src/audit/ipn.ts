@@ -120,6 +120,19 @@ export function hundredth(text: string): string {
   return /[1-9]/.test(shifted) ? shifted : '0.01';
 }
 
+/** A decimal amount without insignificant zeros. */
+export const plainAmount = (amount: string) =>
+  amount
+    .replace(/^0+(?=\d)/, '')
+    .replace(/(\.\d*?)0+$/, '$1')
+    .replace(/\.$/, '');
+
+/** An identifier in the other letter case. */
+export const swapCase = (text: string) => {
+  const upper = text.toUpperCase();
+  return upper === text ? text.toLowerCase() : upper;
+};
+
 /** A shorter token can be guessed. */
 const SHORTEST_TOKEN = 16;
 /** If fewer characters differ between two orders, they are a counter. */

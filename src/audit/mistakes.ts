@@ -110,6 +110,10 @@ export const MISTAKES = {
       Python: `cursor.execute("UPDATE orders SET status = 'paid' WHERE identifier = ? AND status = 'pending'", (identifier,))\nif cursor.rowcount == 1: fulfill(order)`,
     },
   },
+  'state-shared': {
+    text: 'Keep the IPN that is being handled in local variables of the handler, and not in variables of the module, the class or the server: two IPNs are handled at the same time.',
+    effort: 'moving a few lines in the IPN handler',
+  },
   'headers-trusted': {
     text: 'Do not trust headers: anyone can set them. Only the signature proves the sender.',
     effort: 'a few lines in the IPN handler',

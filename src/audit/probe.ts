@@ -19,6 +19,7 @@ import {
   runCommand,
 } from './command.ts';
 import type { AuditGateway } from './gateway.ts';
+import type { Pair } from './ipn.ts';
 
 /** Reads a value from the shop: the output of a command, the response of a URL or the result of a function. */
 type Probe = (values: OrderValues) => Promise<{
@@ -211,6 +212,13 @@ export function readCondition(condition: string): (text: string) => boolean {
   }
 }
 
+/** The name and value that a condition compares, such as `status` and `paid`; undefined for a regular expression. */
+export function comparedBy(condition: string): Pair | undefined {
+  const [, path = '', value] = AT_PATH.exec(condition) ?? [];
+  const name = path.split('.').at(-1);
+  return name && value !== undefined ? [name, value] : undefined;
+}
+
 /** Whether the value that a condition compares differs between two outputs; false for a regular expression. */
 export function differsAtPath(condition: string, before: string, after: string): boolean {
   const [, path] = AT_PATH.exec(condition) ?? [];
@@ -239,8 +247,10 @@ export function changedPlaces(before: string, after: string): string[] {
   const places = new Set<string>();
   const walk = (path: string, was: unknown, is: unknown, depth: number): void => {
     if (JSON.stringify(was) === JSON.stringify(is)) return;
-    if (depth > MAX_DEPTH || path.length > MAX_PATH || !isGroup(was) || !isGroup(is)) places.add(path);
-    else if (Array.isArray(was) || Array.isArray(is)) places.add(`${path}[]`);
+    const isTooDeep = depth > MAX_DEPTH || path.length > MAX_PATH;
+    // A list may begin with its first entry.
+    if (!isTooDeep && (Array.isArray(was) || Array.isArray(is))) places.add(`${path}[]`);
+    else if (isTooDeep || !isGroup(was) || !isGroup(is)) places.add(path);
     else
       for (const name of new Set([...Object.keys(was), ...Object.keys(is)]))
         walk(`${path}.${name}`, was[name], is[name], depth + 1);

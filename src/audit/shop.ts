@@ -72,7 +72,9 @@ export class Shop {
   /** The part of the probe's output for an order that changes only with a cause. */
   stablePart = (text: string) => text;
   #overlaps: Promise<boolean> | undefined;
-  #learned: Promise<ReadonlySet<string>> | undefined;
+  #learning: Promise<ReadonlySet<string>> | undefined;
+  /** Places that only record IPNs; empty until they are learned. */
+  #learned: ReadonlySet<string> = new Set();
   /** What the control saw of the set-up, without secrets. */
   readonly check: AuditCheck = { wrong: 'order', order: null, before: null, answer: null, after: null };
   /** The order of the control, paid by its IPN; null until then. */
@@ -361,7 +363,7 @@ export class Shop {
       const order = await this.orders.take();
       if (order) await this.#guessProbe(order.payment);
       if (order?.text === undefined) return order;
-      if ((await this.look(order.payment)).text === order.text) return order;
+      if (this.isSame(order.text, (await this.look(order.payment)).text)) return order;
       order[Symbol.dispose]();
       if (!this.orders.areLimited && !this.orders.allowAnother()) return undefined;
     }
@@ -436,21 +438,29 @@ export class Shop {
 
   /** Returns a function that tells whether a place of the probe's output only records IPNs. */
   async records(): Promise<(place: string) => boolean> {
-    this.#learned ??= this.#learnRecords();
-    const learned = await this.#learned;
+    this.#learning ??= this.#learnRecords();
+    this.#learned = await this.#learning;
+    return (place) => this.#isRecord(place);
+  }
+
+  /** Whether a place only records IPNs, as far as is known. */
+  #isRecord(given: string): boolean {
+    // What is in a list, or its length, belongs to the list.
+    const place = given.replace(/\.(?:length$|\d+(?:\.|$).*)/s, '[]');
     const logs = (this.options.log ?? []).map((log) => log.replace(/\[\]$/, ''));
-    return (given) => {
-      const place = given.replace(/\.length$/, '[]');
-      const isNamed = logs.some(
-        (log) => place.startsWith(log) && /^(?:$|[.[])/.test(place.slice(log.length)),
-      );
-      return isNamed || learned.has(place);
-    };
+    const isNamed = logs.some((log) => place.startsWith(log) && /^(?:$|[.[])/.test(place.slice(log.length)));
+    return isNamed || this.#learned.has(place);
+  }
+
+  /** Whether two outputs of the probe for an order differ only in what is known to record IPNs. */
+  isSame(before: string, after: string): boolean {
+    return changedPlaces(before, after).every((place) => this.#isRecord(place));
   }
 
   /**
    * Learns which places of the probe's output only record IPNs: those that rejected IPNs change for a paid order, and for
-   * a pending one. An effect of a payment follows from neither, and the state of an order is no record.
+   * a pending one. An effect of a payment follows from neither, and the state of an order is no record. What moves only
+   * with the orders of others, such as their number, is no effect of an IPN either.
    */
   async #learnRecords(): Promise<ReadonlySet<string>> {
     const { control } = this;
@@ -473,8 +483,17 @@ export class Shop {
     // A place that holds the last status changes with another status only.
     const ofPaid = [...(await changedBy(paid, 'success')), ...(other ? await changedBy(paid, 'failed') : [])];
     const ofPending = await changedBy(pending.payment, 'failed');
+    const start = await this.look(pending.payment);
+    using another = await this.takeOrder();
+    const refuse = another && (() => changedBy(another.payment, 'failed'));
+    await refuse?.();
+    const middle = await this.look(pending.payment);
+    await refuse?.();
+    const still = changedPlaces(middle.text, (await this.look(pending.payment)).text);
+    const ofOthers = changedPlaces(start.text, middle.text).filter((place) => !still.includes(place));
     const { paidWhen = '' } = this.options;
-    return new Set(ofPaid.filter((place) => ofPending.includes(place) && !paidWhen.startsWith(`${place}=`)));
+    const learned = [...ofPaid.filter((place) => ofPending.includes(place)), ...ofOthers];
+    return new Set(learned.filter((place) => !paidWhen.startsWith(`${place}=`)));
   }
 
   /** The names of further probes whose output changed, except unstable ones. */

@@ -1,6 +1,7 @@
 import * as http from 'node:http';
 import { isIP } from 'node:net';
 import type { PeerCertificate, ConnectionOptions as TlsOptions } from 'node:tls';
+import { brotliDecompressSync, unzipSync } from 'node:zlib';
 import type { AttemptFailure } from '../contract/delivery.ts';
 import { describeFailure } from '../contract/describe-delivery.ts';
 import { GatewayError } from '../contract/error.ts';
@@ -217,25 +218,40 @@ export function readBody(
   });
 }
 
+/** Some servers and proxies compress without being asked to. */
+const DECODERS: Readonly<Record<string, typeof unzipSync>> = {
+  gzip: unzipSync,
+  deflate: unzipSync,
+  br: brotliDecompressSync,
+};
+
 /**
- * Reads the whole body as text.
+ * Reads the whole body as text, decompressed.
  *
- * @throws GatewayError `body_too_large`, or `check_failed` for an encoded body; otherwise an error that `failureOf`
- *   describes
+ * @throws GatewayError `body_too_large`, or `check_failed` for a body that cannot be decoded; otherwise an error that
+ *   `failureOf` describes
  */
 export async function readText(
   response: http.IncomingMessage,
   maxBytes = MAX_RESPONSE_BYTES,
 ): Promise<string> {
   const { 'content-encoding': coding = 'identity' } = response.headers;
-  if (coding.toLowerCase() !== 'identity') {
-    response.destroy();
-    throw new GatewayError('check_failed', `the response has an encoding (${coding}) that was not requested`);
-  }
   const { body, error } = await readBody(response, maxBytes + 1);
   if (error) throw error;
-  if (body.length <= maxBytes) return body.toString('utf8');
+  const text = coding.toLowerCase() === 'identity' ? body : decoded(body, coding, maxBytes);
+  if (text && text.length <= maxBytes) return text.toString('utf8');
   throw new GatewayError('body_too_large', `the response is larger than ${size(maxBytes)}`);
+}
+
+/** @returns null for a longer text */
+function decoded(body: Buffer, coding: string, maxBytes: number): Buffer | null {
+  try {
+    const decode = DECODERS[coding.toLowerCase()];
+    if (decode) return decode(body, { maxOutputLength: maxBytes });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') return null;
+  }
+  throw new GatewayError('check_failed', `the response cannot be decoded (Content-Encoding: ${coding})`);
 }
 
 const size = (bytes: number) =>

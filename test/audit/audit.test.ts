@@ -58,7 +58,9 @@ describe('an audit', () => {
       paidWhen: undefined,
       only: ['A', 'replay-at-once', 'H'],
     });
-    expect(new Set(cases.map(({ verdict }) => verdict))).toEqual(new Set(['unproven']));
+    // The signature of a paid order needs one.
+    const others = cases.filter(({ name }) => name !== 'signature-of-paid-order');
+    expect(new Set(others.map(({ verdict }) => verdict))).toEqual(new Set(['unproven']));
     expect(shop.orders.size).toBeGreaterThan(10);
   });
 

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { IncomingHttpHeaders } from 'node:http';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
+import { pause } from '../../src/system/real-time.ts';
 import { auditOf, prepareAudit } from '../helpers/auditable.ts';
 import { IS_RELEASE } from '../helpers/scope.ts';
 import { GOOD, type Handler, type Order, same, sign } from '../merchants/node-shop.ts';
@@ -13,6 +14,12 @@ const amountOf = (form: URLSearchParams) => Number(form.get('data[amount]'));
 const PARTS = new WeakMap<Order, Map<string, number>>();
 /** The IPNs that were received for each order. */
 const RECEIVED = new WeakMap<Order, string[]>();
+
+/** Identifiers of IPNs that were rejected, and signatures that were valid. */
+const REJECTED = new Set<string>();
+const SIGNATURES = new Set<string>();
+/** The status of the last request. */
+let lastStatus = '';
 
 /** The headers of the last request to a page. */
 let lastHeaders: IncomingHttpHeaders = {};
@@ -123,6 +130,135 @@ const FLAWS: Record<string, [found: string, flaw: Partial<Handler>]> = {
       },
     },
   ],
+  'amounts are compared as text': [
+    'amount-text',
+    { isAmount: (order, form) => (form.get('data[amount]') ?? '') >= order.total },
+  ],
+  'what is no number is not less than the price': [
+    'amount-not-a-number',
+    { isAmount: (order, form) => !(amountOf(form) < total(order)) },
+  ],
+  'a body that is no form is not verified': [
+    'forged-body',
+    {
+      isSigned: (form, secret, request) =>
+        request.headers['content-type'] === 'text/plain' || GOOD.isSigned(form, secret, request),
+    },
+  ],
+  'only POST is verified': [
+    'forged-method',
+    {
+      isSigned: (form, secret, request) =>
+        request.headers['x-http-method-override'] === 'GET' || GOOD.isSigned(form, secret, request),
+    },
+  ],
+  'a path with another slash is not verified': [
+    'forged-path',
+    {
+      isSigned: (form, secret, request) =>
+        request.url?.startsWith('/ipn/') === true || GOOD.isSigned(form, secret, request),
+    },
+  ],
+  'another field may name the order': [
+    'identifier-doubled-renamed',
+    {
+      isToken: () => true,
+      find: ({ orders }, form) => orders.get(form.get('order_id') ?? form.get('identifier') ?? ''),
+    },
+  ],
+  'a signature that was valid once is valid for every order': [
+    'signature-of-paid-order',
+    {
+      isSigned: (form, secret, request) => {
+        const isSigned = GOOD.isSigned(form, secret, request);
+        if (isSigned) SIGNATURES.add(form.get('signature') ?? '');
+        return isSigned || SIGNATURES.has(form.get('signature') ?? '');
+      },
+    },
+  ],
+  'a field is written into a query before the signature is checked': [
+    'fields-sql',
+    {
+      see: (_, body) => {
+        lastStatus = new URLSearchParams(body.toString()).get('status') ?? '';
+      },
+      isSigned: (form, secret, request) =>
+        lastStatus.includes("', status='paid") || GOOD.isSigned(form, secret, request),
+      isSuccess: () => true,
+    },
+  ],
+  'a copy is one more payment if its amount is written in another way': [
+    'replay-changed',
+    {
+      isAmount: (order, form) => amountOf(form) === total(order),
+      pay: (order, form) => {
+        const received = RECEIVED.get(order) ?? [];
+        RECEIVED.set(order, received);
+        if (received.includes(form.get('data[amount]') ?? '')) return;
+        received.push(form.get('data[amount]') ?? '');
+        Object.assign(order, { paid: true, status: 'paid' });
+        order.credited++;
+      },
+    },
+  ],
+  'a failure makes the shop forget a payment': [
+    'replay-after-failure',
+    {
+      onOther: (order) => RECEIVED.delete(order),
+      pay: (order) => {
+        if (RECEIVED.has(order)) return;
+        RECEIVED.set(order, []);
+        Object.assign(order, { paid: true, status: 'paid' });
+        order.credited++;
+      },
+    },
+  ],
+  'each cancellation gives credit': [
+    'canceled-twice',
+    {
+      onOther: (order) => {
+        order.credited++;
+      },
+    },
+  ],
+  'each visit of the cancel page gives credit': [
+    'cancel-page-twice',
+    {
+      onCancel: (order) => {
+        if (order) order.credited++;
+      },
+    },
+  ],
+  'the return page completes what the handler has rejected': [
+    'return-after-ipn',
+    {
+      refuse: (response, form, keys) => {
+        REJECTED.add(form.get('identifier') ?? '');
+        GOOD.refuse(response, form, keys);
+      },
+      onReturn: (order) => {
+        if (order && REJECTED.has(order.identifier)) GOOD.pay(order, new URLSearchParams());
+      },
+    },
+  ],
+  'the return page takes unsigned fields for an IPN': [
+    'return-ipn',
+    {
+      onReturn: (order, url) => {
+        if (order && url.searchParams.get('data[amount]') === order.total)
+          GOOD.pay(order, new URLSearchParams());
+      },
+    },
+  ],
+  'the return page closes an order whose identifier can be guessed': [
+    'return-before-payment',
+    {
+      identifier: (count) => `order-${1000 + count}`,
+      onReturn: (order) => {
+        if (order && !order.paid) order.token = '';
+      },
+    },
+  ],
   'the return page saves an old copy of the order': [
     'ipn-during-return',
     {
@@ -170,6 +306,75 @@ describe.concurrent('an audit finds, twice,', () => {
     };
     expect(cases.at(-1)).toMatchObject(found);
   });
+});
+
+it('an audit finds a handler that keeps its IPN in a variable of the module', async () => {
+  let current = new URLSearchParams();
+  const flaw: Partial<Handler> = {
+    find: async (shop, form) => {
+      await pause(60);
+      current = form.size ? current : form;
+      return shop.orders.get(current.get('identifier') ?? '');
+    },
+    see: (_, body) => {
+      current = new URLSearchParams(body.toString());
+    },
+    isToken: () => true,
+  };
+  const { cases } = await auditOf(flaw, { only: ['ipn-with-other'] });
+  expect(cases.at(-1)).toMatchObject({ verdict: 'fail', mistake: 'state-shared', seen: '2/2' });
+});
+
+it('an audit finds fields that become properties of every object', async () => {
+  const shared: { paid?: boolean } = {};
+  const flaw: Partial<Handler> = {
+    isWhole: (form, raw) => {
+      if (form.get('__proto__[status]') === 'paid') shared.paid = true;
+      return GOOD.isWhole(form, raw);
+    },
+  };
+  const { cases } = await auditOf(flaw, (shop) => ({
+    probe: (identifier) => ({
+      ...JSON.parse(shop.probe(identifier)),
+      ...(shared.paid && { status: 'paid' }),
+    }),
+    only: ['prototype-changed'],
+  }));
+  expect(cases.at(-1)).toMatchObject({ verdict: 'fail', why: expect.stringContaining('every new one') });
+});
+
+it('an audit finds a price that the customer chooses', async () => {
+  let price: string | null = null;
+  const flaw: Partial<Handler> = {
+    see: (_, body) => {
+      price = new URLSearchParams(body.toString()).get('price');
+    },
+    initiate: (fields) => ({ ...fields, amount: price ?? fields['amount'] ?? '' }),
+  };
+  const { cases } = await auditOf(flaw, (shop) => ({
+    order: undefined,
+    orderUrl: `${shop.url}/order`,
+    only: ['initiate-price-given'],
+  }));
+  expect(cases.at(-1)).toMatchObject({ verdict: 'fail', why: expect.stringContaining('a payment of 0.01') });
+});
+
+it('an audit finds an order that a forged IPN has paid before it was placed', async () => {
+  const flaw: Partial<Handler> = {
+    identifier: (count) => `order-${1000 + count}`,
+    refuse: (response, form, keys) => {
+      REJECTED.add(form.get('identifier') ?? '');
+      GOOD.refuse(response, form, keys);
+    },
+  };
+  const { cases } = await auditOf(flaw, (shop) => ({
+    probe: (identifier) => {
+      const shown = JSON.parse(shop.probe(identifier));
+      return REJECTED.has(identifier) && !shown.paid ? { ...shown, status: 'paid' } : shown;
+    },
+    only: ['initiate-after-ipn'],
+  }));
+  expect(cases.at(-1)).toMatchObject({ name: 'initiate-after-ipn', verdict: 'fail' });
 });
 
 it('an audit finds an order that is paid by another one of its session', async () => {
@@ -441,6 +646,34 @@ describe.concurrent('an audit does not fail', () => {
       only: ['return-repeated'],
     }));
     expect(cases.map(({ verdict }) => verdict)).toEqual(['pass', 'pass']);
+  });
+
+  it('a rejected field that no gateway sends, which is a note', async () => {
+    const strict: Partial<Handler> = {
+      isWhole: (form, raw) => !form.has('version') && GOOD.isWhole(form, raw),
+    };
+    const { cases } = await auditOf(strict, { only: ['fields-extra'] });
+    expect(cases.map(({ verdict }) => verdict)).toEqual(['pass', 'note']);
+  });
+
+  it('what moves with the orders of others when an IPN arrives', async () => {
+    let [placed, shown] = [0, 0];
+    const { cases } = await auditOf(
+      {
+        see: () => {
+          shown = placed;
+        },
+      },
+      (shop) => ({
+        order: async () => {
+          placed++;
+          return shop.place();
+        },
+        probe: (identifier) => ({ ...JSON.parse(shop.probe(identifier)), orders: shown }),
+        only: ['signature-missing', 'signature-garbage', 'replay-at-once'],
+      }),
+    );
+    expect(cases.filter(({ verdict }) => verdict !== 'pass')).toEqual([]);
   });
 
   it('a redirect after a payment that was taken, which is a note', async () => {

@@ -185,7 +185,9 @@ describe.concurrent('a case of class once', () => {
       'pass',
       'fail',
     ]);
-    expect(verdict('copies-2')?.curl).toMatch(/^curl --parallel --parallel-immediate [\s\S]*--next /);
+    expect(verdict('copies-2')?.curl).toMatch(
+      /^# Before it: .*\ncurl --parallel --parallel-immediate [\s\S]*--next /,
+    );
   });
 });
 

@@ -151,11 +151,11 @@ describe('audit', () => {
 
   it('reuses an order with --orders, and selects cases with --only and --skip', async () => {
     const { audit } = await startAudited();
-    const selected = '--orders 1 --only B --only C --skip secret-null --json'.split(' ');
+    const selected = '--orders 1 --only B --only C --skip secret-in-request --json'.split(' ');
     const { cases, orders } = JSON.parse((await audit(selected)).stdout) as AuditReport;
     expect(orders).toBe(1);
     expect(new Set(cases.map((one) => one.class))).toEqual(new Set(['control', 'B', 'C']));
-    expect(cases.map(({ name }) => name)).not.toContain('secret-null');
+    expect(cases.map(({ name }) => name)).not.toContain('secret-in-request');
     expect(cases.at(-1)?.why).toContain('raise --orders');
   });
 

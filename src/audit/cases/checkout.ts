@@ -21,7 +21,8 @@ import {
 } from '../case.ts';
 import { curlOf, curlsOf, FORM, type ProbeRequest, requestText } from '../client.ts';
 import { filledAddress } from '../command.ts';
-import { hundredth, tokensIn, withQuery } from '../ipn.ts';
+import { hundredth, type Ipn, plainAmount, tokensIn, withQuery } from '../ipn.ts';
+import type { Fix } from '../mistakes.ts';
 import { changedPlaces, valueAt } from '../probe.ts';
 import type { Shop } from '../shop.ts';
 
@@ -108,6 +109,13 @@ const afterwards = (pageOf: (payment: Payment) => string): Run =>
 
 const atSuccessUrl = (go: typeof opened) => returns(({ payment }) => go(payment.successUrl, payment));
 
+/** Returns with the transaction of another order, which its genuine IPN has paid. */
+const withPaidTransaction = returns(({ shop, payment }) => {
+  const paid = shop.settled.at(-1)?.payment;
+  if (!paid) return 'no order is paid';
+  return opened(payment.successUrl, { ...payment, id: paid.id, trx: paid.trx });
+});
+
 /** Requests the confirmation URL that a shop has in addition to success_url. */
 const confirms = (go: typeof opened) =>
   returns(({ shop, payment }) => {
@@ -122,11 +130,46 @@ const noCookie = ({ options }: Shop) =>
     ? 'only an order that --order-url places shows its cookies'
     : 'placing the order set no cookie';
 
+/** IPNs of an order that must not pay it. */
+const BAD_IPNS: readonly ((ipn: Ipn, secretKey: string) => Ipn)[] = [
+  (ipn) => ipn.unset('signature'),
+  (ipn) => ipn.badlySigned(),
+  (ipn, secretKey) => ipn.set('amount', hundredth(ipn.get('amount'))).signedWith(secretKey),
+  (ipn) => ipn.set('status', 'failed'),
+];
+
 const STRANGERS_CANCEL =
   'Anyone can guess the cancel_url of an order, and its customer then pays for nothing.';
 const KEEP_CANCELED = {
   text: 'Let the cancel page change nothing, or let the genuine IPN of a canceled order pay it all the same.',
 };
+const STRANGERS_RETURN =
+  'Anyone can guess the success_url of an order, and its customer then pays for nothing.';
+const KEEP_PENDING = {
+  text: 'Let the return page change nothing: only an IPN may. The genuine IPN must pay the order, whatever page was opened before.',
+};
+
+/** A page that a stranger opens before the payment: the genuine IPN must still pay the order. */
+const staysPayable = (pageOf: (payment: Payment) => string, harm: string, fix: Fix): Run =>
+  withOrder(async (target) => {
+    const { shop, payment } = target;
+    const request = { url: pageOf(payment), headers: [BROWSER] };
+    const closed = shop.whyClosed(request.url);
+    if (closed !== undefined) return skipped(closed);
+    const { shown } = await send(target, request);
+    const judged = await judgeStillPayable(target);
+    if (judged.verdict !== 'fail') return { ...shown, ...judged };
+    const other = shop.orders.made.find(({ id }) => id !== payment.id);
+    const isSecret =
+      other === undefined ||
+      !isGuessable(other.identifier, payment.identifier) ||
+      tokensIn(request.url, payment, pageOf(other)).length > 0;
+    const why = `After ${request.url} was opened, the genuine IPN no longer pays this order.`;
+    const because = { mistake: 'return-page-pays', harm } as const;
+    return isSecret
+      ? { ...shown, verdict: 'note', why: `${why} A customer who goes back and pays loses the money.` }
+      : { ...shown, ...fail(`${why} ${harm}`, { because, fix }) };
+  });
 
 const RETURN = family({
   class: 'F',
@@ -209,28 +252,39 @@ const RETURN = family({
     run: afterwards(({ cancelUrl }) => cancelUrl),
     harm: 'A customer who opens the cancel_url of a paid order changes it.',
   },
+  'return-after-ipn': {
+    about:
+      'IPNs that must not pay (unsigned, incorrectly signed, for too little, failed), and then a visit of the success_url.',
+    run: async (shop) => {
+      let finding = skipped('there is nothing to send');
+      for (const bad of BAD_IPNS) {
+        finding = await withOrder(async (target) => {
+          const page = { url: target.payment.successUrl, headers: [BROWSER] };
+          const closed = shop.whyClosed(page.url);
+          if (closed !== undefined) return skipped(closed);
+          const request = target.post(bad(target.ipn, shop.gateway.secretKey));
+          await shop.send(request);
+          const found = await attack(target, page, rejected(target));
+          return {
+            ...found,
+            sent: [request, page].map(requestText).join('\n'),
+            curl: curlsOf([request, page]),
+          };
+        })(shop);
+        if (finding.verdict !== 'pass') break;
+      }
+      return finding;
+    },
+    harm: 'Anyone sends an IPN that the handler rejects, opens the success_url, and gets the order without paying.',
+  },
+  'return-before-payment': {
+    about: 'The success_url of a pending order, opened by a stranger: its genuine IPN must still pay it.',
+    run: staysPayable(({ successUrl }) => successUrl, STRANGERS_RETURN, KEEP_PENDING),
+  },
   'cancel-before-payment': {
     state: 'the order is pending; after it, pay, and send the genuine IPN',
     about: 'The cancel_url of a pending order, opened by a stranger: its genuine IPN must still pay it.',
-    run: withOrder(async (target) => {
-      const { shop, payment } = target;
-      const request = { url: payment.cancelUrl, headers: [BROWSER] };
-      const closed = shop.whyClosed(request.url);
-      if (closed !== undefined) return skipped(closed);
-      const { shown } = await send(target, request);
-      const judged = await judgeStillPayable(target);
-      if (judged.verdict !== 'fail') return { ...shown, ...judged };
-      const other = shop.orders.made.find(({ id }) => id !== payment.id);
-      const isSecret =
-        other === undefined ||
-        !isGuessable(other.identifier, payment.identifier) ||
-        tokensIn(payment.cancelUrl, payment, other.cancelUrl).length > 0;
-      const why = 'After its cancel_url was opened, the genuine IPN no longer pays this order.';
-      const because = { mistake: 'return-page-pays', harm: STRANGERS_CANCEL } as const;
-      return isSecret
-        ? { ...shown, verdict: 'note', why: `${why} A customer who goes back and pays loses the money.` }
-        : { ...shown, ...fail(`${why} ${STRANGERS_CANCEL}`, { because, fix: KEEP_CANCELED }) };
-    }),
+    run: staysPayable(({ cancelUrl }) => cancelUrl, STRANGERS_CANCEL, KEEP_CANCELED),
   },
   'return-ipn': {
     about:
@@ -238,9 +292,8 @@ const RETURN = family({
     run: rejects(
       async (target) => {
         const { shop, payment, ipn } = target;
-        const low = ipn.set('amount', hundredth(ipn.get('amount'))).signedWith(shop.gateway.secretKey);
-        const own = await shop.attackerIpn(payment);
-        const ipns = [ipn.unset('signature'), ipn.badlySigned(), low, own, ipn.set('status', 'failed')];
+        const bad = BAD_IPNS.map((change) => change(ipn, shop.gateway.secretKey));
+        const ipns = [...bad, await shop.attackerIpn(payment)];
         const pages = [payment.successUrl, payment.cancelUrl];
         const open = pages.filter((page) => shop.whyClosed(page) === undefined);
         return open.length
@@ -262,6 +315,10 @@ const RETURN = family({
   'return-get-parameters': {
     about: 'A GET request to the success_url with plausible parameters.',
     run: atSuccessUrl(opened),
+  },
+  'return-paid-transaction': {
+    about: 'A GET request to the success_url with the transaction of another order, which is paid.',
+    run: withPaidTransaction,
   },
   'return-post-parameters': {
     about: 'A POST request to the success_url with plausible fields.',
@@ -342,13 +399,6 @@ function same(one: string, other: string | null): boolean {
   return [...here.searchParams].every(([name, value]) => (there.searchParams.get(name) ?? value) === value);
 }
 
-/** A decimal amount without insignificant zeros. */
-const plain = (amount: string) =>
-  amount
-    .replace(/^0+(?=\d)/, '')
-    .replace(/(\.\d*?)0+$/, '$1')
-    .replace(/\.$/, '');
-
 /** Whether one identifier can be derived from another. */
 function isGuessable(one: string, other: string): boolean {
   if (one === other) return true;
@@ -375,7 +425,7 @@ const INITIATE = family({
       const total = valueAt(output, orderAmount);
       if (total === undefined) return skipped(`the probe output has no ${orderAmount}`);
       const shown = `the order costs ${total}, and the shop initiated a payment of ${payment.amount}`;
-      return found(plain(String(total)) === plain(payment.amount) ? 'pass' : 'fail', shown);
+      return found(plainAmount(String(total)) === plainAmount(payment.amount) ? 'pass' : 'fail', shown);
     }),
   },
   'key-in-browser': {
@@ -467,6 +517,9 @@ const INITIATE = family({
       const given = new URL(url).searchParams;
       if (PRICES.some(([name]) => given.has(name))) return skipped('the order request itself names a price');
       const usual = control.payment;
+      // Only if every order costs the same, a lower price shows that something changed it.
+      const isFixed = shop.orders.made.every(({ amount }) => amount === usual.amount);
+      const isLower = (amount: string) => Number(amount) < Number(usual.amount);
       let shown: Pick<Finding, 'sent' | 'curl'> = { sent: null, curl: null };
       for (const request of [
         { url, method, body: new URLSearchParams(PRICES).toString() },
@@ -476,7 +529,7 @@ const INITIATE = family({
         shown = { sent: requestText(request), curl: curlOf(request) };
         for (const payment of await shop.orders.placedBy(() => shop.send(request))) {
           const { amount, currency } = payment;
-          const isLess = currency === usual.currency && Number(amount) < Number(usual.amount);
+          const isLess = currency === usual.currency && (amount === '0.01' || (isFixed && isLower(amount)));
           if (isLess || (currency !== usual.currency && amount === usual.amount)) {
             const observed = `the shop initiated a payment of ${amount} ${currency}; without these fields, of ${usual.amount} ${usual.currency}`;
             return {
@@ -503,8 +556,10 @@ const INITIATE = family({
     state: 'no order has this identifier; after it, place the next order',
     about: 'IPNs that must not pay, for the next identifiers, before the order with one of them is placed.',
     run: async (shop) => {
+      using second = await shop.takeOrder();
       const known = shop.orders.made.at(-1);
-      if (!known || shop.orders.areLimited) return skipped(NO_ORDERS);
+      if (!second || !known || shop.orders.areLimited) return skipped(NO_ORDERS);
+      second.isUntouched = true;
       const next = followingIdentifiers(known.identifier);
       const isSequential = shop.orders.made.some(({ identifier }) =>
         followingIdentifiers(identifier).includes(known.identifier),
@@ -518,8 +573,8 @@ const INITIATE = family({
           ipnUrl: known.ipnUrl.replaceAll(known.identifier, identifier),
         };
         const ipn = shop.ipnOf(payment);
-        const low = ipn.set('amount', hundredth(ipn.get('amount'))).signedWith(shop.gateway.secretKey);
-        return [ipn.unset('signature'), ipn.badlySigned(), low].map(shop.postOf(payment));
+        const forged = BAD_IPNS.map((change) => change(ipn, shop.gateway.secretKey));
+        return forged.map(shop.postOf(payment));
       });
       for (const request of requests) await shop.send(request);
       using order = await shop.takeOrder();

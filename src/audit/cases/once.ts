@@ -14,9 +14,11 @@ import {
   type Judgement,
   judgeStillPayable,
   judgeTraces,
+  NO_ORDERS,
   PAYS_BY_ANY_STATUS,
   payByIpn,
   type Run,
+  rejected,
   send,
   skipped,
   type Target,
@@ -25,7 +27,7 @@ import {
   withoutProbe,
 } from '../case.ts';
 import { curlOfAll, type ProbeRequest } from '../client.ts';
-import { hundredth, type Ipn, withQuery } from '../ipn.ts';
+import { hundredth, type Ipn, plainAmount, swapCase, withQuery } from '../ipn.ts';
 import { isCountOrLog, numericChanges, type OrderSnapshot } from '../probe.ts';
 import type { Shop } from '../shop.ts';
 import { TRANSPORTS } from '../transports.ts';
@@ -129,6 +131,36 @@ const together = (requestsOf: (target: Target) => readonly ProbeRequest[] | stri
     return { ...shown, sent, curl: curlOfAll(requests), ...judged };
   });
 
+/** Times from the genuine IPN of another order to the forgeries, in milliseconds. */
+const OFFSETS_MS = [0, 10, 20, 40, 80];
+
+const withOther: Run = withOrder(async (target) => {
+  const { shop, ipn, post } = target;
+  using other = await shop.takeOrder();
+  if (!other) return skipped(NO_ORDERS);
+  await shop.pay(other.payment);
+  const genuine = shop.postOf(other.payment)(shop.ipnOf(other.payment));
+  const forgery = post(ipn.badlySigned());
+  const sent = [shop.send(genuine)];
+  for (const offset of OFFSETS_MS) {
+    await pause(offset);
+    sent.push(shop.send(forgery));
+  }
+  const [, first] = await Promise.all(sent);
+  if (!first) return skipped('there is nothing to send');
+  const shown = evidence(forgery, first);
+  const { paid } = await shop.lookUntilPaid(other.payment);
+  const judged = rejected(target)(await shop.lookAfterGrace(target.payment), shown.observed);
+  if (!shop.canLook) return { ...shown, ...withoutProbe() };
+  const isLost = judged.verdict === 'pass' && paid === false;
+  return {
+    ...shown,
+    ...judged,
+    ...(isLost && fail('The order whose genuine IPN was being handled is not paid.')),
+    curl: curlOfAll([genuine, forgery]),
+  };
+});
+
 const copies = (count: number): Run =>
   together(({ post, ipn }) => Array.from({ length: count }, () => post(ipn)));
 
@@ -199,7 +231,15 @@ const replays =
 function changedCopies(target: Target): (Ipn | ProbeRequest)[] {
   const { ipn, post, shop, payment } = target;
   const fields = shop.jsonOf(payment);
+  // Anyone can get such an IPN by a sandbox payment.
+  const signed = (field: 'amount' | 'identifier', text: string) =>
+    ipn.set(field, text).signedWith(shop.gateway.secretKey);
+  const [amount, identifier] = [ipn.get('amount'), ipn.get('identifier')];
   return [
+    ...[`0${amount}`, `${amount}0`, `+${amount}`, plainAmount(amount)].map((text) => signed('amount', text)),
+    ...[swapCase(identifier), `${identifier} `, `0${identifier}`].map((text) => signed('identifier', text)),
+    ...['SUCCESS', 'Success', 'completed'].map((status) => ipn.set('status', status)),
+    ipn.set('currency', ipn.get('currency').toLowerCase()),
     ipn.set('signature', ipn.get('signature').toLowerCase()),
     ipn.and(['attempt', '2']),
     ipn.after(['attempt', '2']),
@@ -213,6 +253,7 @@ function changedCopies(target: Target): (Ipn | ProbeRequest)[] {
       headers: [
         ['Idempotency-Key', 'another'],
         ['X-Request-Id', 'another'],
+        ['X-Retry', '1'],
       ],
     },
   ];
@@ -284,6 +325,15 @@ const COPIED = ofCopies({
     ),
     isRace: true,
     state: UNPAID,
+  },
+  'ipn-with-other': {
+    about:
+      'Forged IPNs while the genuine IPN of another order is handled: they must not pay, and that order must be paid.',
+    run: withOther,
+    isRace: true,
+    state: 'another order is paid for, and its genuine IPN is sent at the same time',
+    harm: 'What the handler keeps outside its function belongs to another IPN: orders are paid by forgeries, or payments are lost.',
+    mistake: 'state-shared',
   },
   'copies-2': { about: '2 copies of the IPN at the same time.', run: copies(2), isRace: true, state: UNPAID },
   'copies-20': {
@@ -417,16 +467,22 @@ const REMEMBER_NOTHING = {
 /** A shop that locks an order after some forgeries does so after fewer. */
 const FORGERIES = 12;
 
+/** Tries each status on an order of its own, until one does harm. */
+const forEach =
+  (statuses: readonly string[], runOf: (status: string) => Run): Run =>
+  async (shop) => {
+    let finding = skipped('there is nothing to send');
+    for (const status of statuses) {
+      finding = await runOf(status)(shop);
+      if (finding.verdict !== 'pass') break;
+    }
+    return finding;
+  };
+
 /** @param others statuses that a shop may treat like this one, each tried on an order of its own */
 const pendingCases = (status: string, ...others: readonly string[]): Cases => {
-  const each =
-    (change: (status: string) => Change): Run =>
-    async (shop) => {
-      let finding = await onPending(change(status))(shop);
-      for (const other of others)
-        if (finding.verdict === 'pass') finding = await onPending(change(other))(shop);
-      return finding;
-    };
+  const each = (change: (status: string) => Change) =>
+    forEach([status, ...others], (one) => onPending(change(one)));
   const named = [status, ...others].map((one) => `"${one}"`).join(' or ');
   return {
     [`${status}-unsigned`]: {
@@ -465,6 +521,8 @@ const STATUS = family({ class: 'H', group: 'status', harm: CHANGES_ORDERS, mista
       const forged = target.ipn.badlySigned();
       for (let count = 1; count < FORGERIES; count++) await send(target, forged);
       const { shown } = await send(target, forged);
+      const paid = rejected(target)(await target.shop.lookAfterGrace(target.payment), shown.observed);
+      if (paid.verdict === 'fail') return { ...shown, ...paid };
       const judged = await judgeStillPayable(target);
       if (judged.verdict !== 'fail') return { ...shown, ...judged };
       const because = { mistake: 'effects-before-checks', harm: BLOCKS_ORDERS } as const;
@@ -477,17 +535,15 @@ const STATUS = family({ class: 'H', group: 'status', harm: CHANGES_ORDERS, mista
     about: 'A genuine IPN for a paid order with its status changed to "canceled" (the status is not signed).',
     run: onPaid((ipn) => ipn.set('status', 'canceled'), true),
   },
-  ...Object.fromEntries(
-    ['refunded', 'reversed', 'chargeback'].map((status) => [
-      `${status}-after-success`,
-      {
-        about: `A genuine IPN for a paid order with its status changed to "${status}" (the status is not signed).`,
-        run: onPaid((ipn) => ipn.set('status', status), true),
-        harm: REFUNDS,
-        state: IS_PAID,
-      },
-    ]),
-  ),
+  'refunded-after-success': {
+    about:
+      'A genuine IPN for a paid order with its status changed to "refunded", "reversed" or "chargeback" (the status is not signed).',
+    run: forEach(['refunded', 'reversed', 'chargeback'], (status) =>
+      onPaid((ipn) => ipn.set('status', status), true),
+    ),
+    harm: REFUNDS,
+    state: IS_PAID,
+  },
   'amount-low-after-success': {
     state: IS_PAID,
     about: 'A validly signed IPN for a hundredth of the price, for a paid order.',

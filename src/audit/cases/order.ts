@@ -20,7 +20,16 @@ import {
   type Target,
   withOrder,
 } from '../case.ts';
-import { hundredth, type Ipn, type Pair, tokensIn, withoutTokens, withQuery, withTokensOf } from '../ipn.ts';
+import {
+  hundredth,
+  type Ipn,
+  type Pair,
+  swapCase,
+  tokensIn,
+  withoutTokens,
+  withQuery,
+  withTokensOf,
+} from '../ipn.ts';
 import { isCountOrLog, numericChanges, type OrderSnapshot } from '../probe.ts';
 import type { Shop } from '../shop.ts';
 
@@ -59,6 +68,9 @@ const nearly =
     return { ...finding, verdict: 'note', why };
   };
 
+/** From an ASCII character to its wide form. */
+const TO_FULL_WIDTH = 0xfee0;
+
 const ACCENTED: Readonly<Record<string, string>> = {
   a: 'á',
   c: 'ç',
@@ -86,11 +98,6 @@ async function isPaidUnknown(shop: Shop): Promise<boolean> {
   });
   return paid === true;
 }
-
-const swapCase = (text: string) => {
-  const upper = text.toUpperCase();
-  return upper === text ? text.toLowerCase() : upper;
-};
 
 const IDENTIFIER = family({
   class: 'E',
@@ -148,11 +155,11 @@ const IDENTIFIER = family({
   },
   'identifier-prefix': {
     about: 'Genuine IPNs for the identifier with something before it, such as a zero.',
-    run: nearly((text) => [`0${text}`, `x${text}`, `x-${text}`]),
+    run: nearly((text) => [`0${text}`, `x${text}`, `x-${text}`, `./${text}`, `x/../${text}`]),
   },
   'identifier-suffix': {
     about: 'Genuine IPNs for the identifier with something after it, such as -2 or a letter.',
-    run: nearly((text) => ['x', '-2', '_2', '/2', '.0', ':2', '|2'].map((end) => text + end)),
+    run: nearly((text) => ['x', '-2', '_2', '/2', '.0', 'e0', ':2', '|2'].map((end) => text + end)),
   },
   'identifier-part': {
     about: 'Genuine IPNs for identifiers that only begin, or end, like that of the order.',
@@ -165,15 +172,18 @@ const IDENTIFIER = family({
   },
   'identifier-accent': {
     about:
-      'A genuine IPN for the identifier with an accented letter, which some databases treat as the plain one.',
-    run: nearly((text) => text.replace(/[aceinouyz]/i, (letter) => ACCENTED[letter.toLowerCase()] ?? letter)),
+      'Genuine IPNs for the identifier with an accented letter or a wide character, which some databases treat as the plain one.',
+    run: nearly((text) => [
+      text.replace(/[aceinouyz]/i, (letter) => ACCENTED[letter.toLowerCase()] ?? letter),
+      text.replace(/[a-z\d]/i, (letter) => String.fromCodePoint(letter.charCodeAt(0) + TO_FULL_WIDTH)),
+    ]),
   },
   'identifier-wildcard': {
-    about: 'Genuine IPNs for the identifier with its end replaced by _ or %, the wildcards of SQL.',
+    about: 'Genuine IPNs for the identifier with its end replaced by a wildcard, such as % or .*.',
     run: rejects(({ payment: { identifier }, ipn, shop }) =>
-      [`${identifier.slice(0, -1)}_`, `${identifier.slice(0, -1)}%`].map((pattern) =>
-        ipn.set('identifier', pattern).signedWith(shop.gateway.secretKey),
-      ),
+      ['_', '%', '.', '*', '.*', '?']
+        .map((end) => identifier.slice(0, -1) + end)
+        .map((pattern) => ipn.set('identifier', pattern).signedWith(shop.gateway.secretKey)),
     ),
   },
 });
@@ -239,7 +249,7 @@ const SANDBOX = family({
   },
   'sandbox-without-token': {
     about:
-      "The IPN of the attacker's sandbox payment, sent to the ipn_url without its token, with its first character, or with one that code may take for any, such as an empty one, 0 or a list.",
+      "The IPN of the attacker's sandbox payment, sent to the ipn_url without its token, with its first character, or with one that code may take for any: empty, 0, a list, or made up and also in the body and a cookie.",
     run: withOrder(async (target) => {
       const { shop, payment } = target;
       const own = shop.addressOf(payment);
@@ -256,7 +266,16 @@ const SANDBOX = family({
       const bare = withoutTokens(own, payment, others);
       // A token in the path cannot be left out, and is no list.
       if (bare !== own) urls.push(bare, withToken(() => '').replace(/=(?=&|$)/g, '[]='));
-      return atEach(target, urls, ipn);
+      const finding = await atEach(target, urls, ipn);
+      if (finding.verdict === 'at-risk' || bare === own) return finding;
+      // The same token in several places proves nothing if the sender made it up.
+      const madeUp = withToken((token) => token.replace(/\w/g, '7'));
+      const added = [...new URL(madeUp).searchParams].filter(
+        ([name]) => !new URL(bare).searchParams.has(name),
+      );
+      const headers = [['Cookie', added.map((pair) => pair.join('=')).join('; ')]] as const;
+      const everywhere = { url: madeUp, body: ipn.and(...added).form, headers };
+      return withoutItsToken(await attack(target, everywhere, rejected(target, 'at-risk')));
     }),
   },
   'sandbox-known-token': {
@@ -350,7 +369,10 @@ const lower = (values: (price: string) => readonly string[]) => (price: string) 
   values(price).filter((amount) => isLess(amount, price));
 
 const AMOUNTS: Readonly<Record<string, OtherAmount>> = {
-  'too-low': { about: 'a hundredth of the price', values: (price) => [hundredth(price)] },
+  'too-low': {
+    about: 'a hundredth of the price, twice, and for the amounts of tests: 0.01 and 1.00',
+    values: lower((price) => [hundredth(price), hundredth(price), '0.01', '1.00']),
+  },
   cut: {
     about: 'a lower amount that truncates or rounds to the same whole number as the price',
     values: lower(cut),
@@ -369,38 +391,40 @@ const AMOUNTS: Readonly<Record<string, OtherAmount>> = {
   zero: { about: 'zero', values: () => ['0.00'] },
   negative: { about: 'a negative amount', values: (price) => [`-${price}`] },
   exponent: {
-    about: '1e2, which some languages read as 100',
+    about: '1e2 and 1e-2, which some languages read as 100 and 0.01',
     // For an order of 100, a shop that parses 1e2 loses nothing.
-    values: (price) => [Number(price) === 100 ? '1e3' : '1e2'],
-  },
-  'exponent-low': {
-    about: '1e-2, which some languages read as 0.01',
-    values: (price) => [Number(price) === 0.01 ? '1e-3' : '1e-2'],
+    values: (price) => [Number(price) === 100 ? '1e3' : '1e2', Number(price) === 0.01 ? '1e-3' : '1e-2'],
   },
 };
 
+/** A validly signed IPN for each of these amounts. */
+const forAmounts = (values: OtherAmount['values']) =>
+  rejects((target) => {
+    const all = values(target.ipn.get('amount'));
+    return all.length
+      ? all.map((amount) => withAmount(target, () => amount))
+      : 'there is no such amount for this price';
+  });
+
 /** A shop loses nothing if it accepts more than the order costs. */
-function orMore(run: Run, values: OtherAmount['values']): Run {
+function otherAmount(values: OtherAmount['values']): Run {
   return async (shop) => {
-    const finding = await run(shop);
+    const finding = await forAmounts(values)(shop);
     const { unpaid } = finding;
-    if (!unpaid || !values(unpaid.amount).every((amount) => Number(amount) > Number(unpaid.amount)))
-      return finding;
+    const isMore = (price: string) => (amount: string) => Number(amount) > Number(price);
+    if (!unpaid || !values(unpaid.amount).some(isMore(unpaid.amount))) return finding;
+    const others = await forAmounts((price) => values(price).filter((one) => !isMore(price)(one)))(shop);
+    if (others.verdict === 'fail') return others;
     const why = 'Your shop accepts overpayments. It loses nothing, but customers may ask for a refund.';
     return { ...finding, verdict: 'note', why };
   };
 }
 
 const otherAmounts: Cases = Object.fromEntries(
-  Object.entries(AMOUNTS).map(([name, { about, values }]) => {
-    const run = rejects((target) => {
-      const all = values(target.ipn.get('amount'));
-      return all.length
-        ? all.map((amount) => withAmount(target, () => amount))
-        : 'there is no such amount for this price';
-    });
-    return [`amount-${name}`, { about: `A validly signed IPN for ${about}.`, run: orMore(run, values) }];
-  }),
+  Object.entries(AMOUNTS).map(([name, { about, values }]) => [
+    `amount-${name}`,
+    { about: `A validly signed IPN for ${about}.`, run: otherAmount(values) },
+  ]),
 );
 
 /** The IPN in each documented currency that is not its own, and in one that nobody knows. */
@@ -437,7 +461,10 @@ async function movesOtherwise(
     return (await shop.changesOf(copied, after)).some((place) => !before.includes(place));
   }
   if (!isCountOrLog(copied.text, after.text)) return true;
-  const [before, last] = [numericChanges(paid, copied), numericChanges(copied, after)];
+  const isRecord = await shop.records();
+  const [before, last] = [numericChanges(paid, copied), numericChanges(copied, after)].map(
+    (changes) => new Map([...changes].filter(([place]) => !isRecord(place))),
+  ) as [Map<string, number>, Map<string, number>];
   return before.size !== last.size || [...last].some(([place, change]) => before.get(place) !== change);
 }
 
@@ -453,7 +480,7 @@ const AMOUNT = family({
       'A validly signed IPN for less than the price, with the difference as its charge, or as a negative one (the charge is not signed).',
     run: rejects((target) => {
       const price = target.ipn.get('amount');
-      const low = hundredth(price);
+      const low = '0.01';
       const difference = (Number(price) - Number(low)).toFixed(2);
       return [difference, `-${difference}`].map((charge) =>
         withAmount(target, () => low).set('charge', charge),

@@ -5,6 +5,7 @@ import { masked } from '../../system/secret.ts';
 import {
   type AuditCase,
   accepts,
+  attack,
   evidence,
   type Finding,
   type Flaw,
@@ -15,12 +16,16 @@ import {
   PAYS_BY_ANY_STATUS,
   PAYS_OTHER_ORDERS,
   type Run,
+  rejected,
   rejects,
   send,
+  skipped,
   type Target,
   withOrder,
 } from '../case.ts';
 import { decoded, FORM, type Observation, type ProbeRequest } from '../client.ts';
+import type { Pair } from '../ipn.ts';
+import { comparedBy } from '../probe.ts';
 import type { Shop } from '../shop.ts';
 import { answerProblem, isBroken } from './control.ts';
 
@@ -100,6 +105,63 @@ const quotes: Run = async (shop) => {
   return { ...rest, why: `Your handler fails at one quotation mark, and not at two. ${INJECTED}` };
 };
 
+const OTHER_FIELDS = ['status', 'trx', 'amount', 'currency', 'holder', 'charge', 'signature'] as const;
+
+/** A shop may write what it rejects into a log. */
+const inEveryField = rejects(
+  ({ ipn, shop, payment: { identifier } }) => {
+    const [name, value] = comparedBy(shop.options.paidWhen ?? '') ?? ['status', 'paid'];
+    const texts = [
+      "x'",
+      `x', ${name}='${value}`,
+      `x', ${name}='${value}' WHERE identifier='${identifier}' -- `,
+    ];
+    const forged = ipn.badlySigned();
+    return [
+      forged.set('status', 'x'),
+      ...OTHER_FIELDS.flatMap((field) => texts.map((text) => forged.set(field, text))),
+    ];
+  },
+  { findFlaw: flaw },
+);
+
+/** Names by which a parser of nested fields reaches what all objects have in common. */
+const PROTOTYPES = ['__proto__', 'constructor[prototype]'];
+
+/** Fields of a forged IPN that become properties of every object of the shop. Nothing runs after it. */
+export const PROTOTYPE = family({
+  class: 'J',
+  group: 'sender',
+  harm: 'Anyone who knows the ipn_url can change every object of the running shop, and all its orders are paid.',
+  mistake: 'fields-not-required',
+  last: true,
+})({
+  'prototype-changed': {
+    about:
+      'A forged IPN with fields such as __proto__[status]: afterwards, the order and a new one must not be paid.',
+    run: withOrder(async (target) => {
+      const { shop, ipn, post } = target;
+      const compared = comparedBy(shop.options.paidWhen ?? '');
+      if (!compared) return { ...skipped('the condition names no field'), verdict: 'pass' };
+      const [name, value] = compared;
+      const forged = ipn.badlySigned();
+      const inForm = forged.and(...PROTOTYPES.map((one): Pair => [`${one}[${name}]`, value]));
+      const nested = `"__proto__":{${JSON.stringify(name)}:${JSON.stringify(value)}}`;
+      const inJson = `{${nested},${JSON.stringify(forged.fields).slice(1)}`;
+      await shop.send({ ...post(forged), contentType: 'application/json', body: inJson });
+      const finding = await attack(target, inForm, rejected(target));
+      if (finding.verdict !== 'fail') return finding;
+      using another = await shop.takeOrder();
+      // The second observation: an order for which nothing was sent.
+      const isProven = another && (await shop.look(another.payment)).paid;
+      const { answer: _, ...proven } = finding;
+      return isProven
+        ? { ...proven, why: 'The order is paid, and so is every new one.', fix: NO_PROTOTYPE }
+        : finding;
+    }),
+  },
+});
+
 const INJECTION = family({ class: 'K', group: 'robustness', harm: INJECTED, mistake: 'input-not-escaped' })({
   'identifier-quote': {
     about: 'A validly signed IPN whose identifier contains a quotation mark.',
@@ -127,6 +189,12 @@ const INJECTION = family({ class: 'K', group: 'robustness', harm: INJECTED, mist
     about: 'A genuine IPN with quotes and markup in the customer name.',
     run: accepts(({ ipn }) => ipn.set('holder', `O'Brien "<script>alert(1)</script>"`)),
   },
+  'fields-sql': {
+    about:
+      'Incorrectly signed IPNs whose other fields contain a quotation mark, or SQL that marks the order as paid.',
+    run: inEveryField,
+    group: 'sender',
+  },
   'name-newline': {
     about: 'A genuine IPN with a line break in the customer name.',
     run: accepts(({ ipn }) => ipn.set('holder', 'Ada\r\nBcc: everybody@example.com')),
@@ -141,8 +209,9 @@ const MEBIBYTE = 2 ** 20;
 /** Known servers redirect the customer after the response; others give up earlier and send a copy. */
 const SLOW_MS = 5_000;
 
-/** A sign that the handler crashed. */
-function breakdown({ status, error, body }: Observation): string | undefined {
+/** A sign that the handler crashed. @param refusal how it refuses an IPN: some drop the connection */
+function breakdown({ status, error, body }: Observation, refusal: Observation): string | undefined {
+  if (status === null && refusal.status === null) return undefined;
   if (status === null) return `Your handler sent no response: ${error}. ${BREAKS}`;
   if (isBroken(status)) return `Your handler crashed and answered ${status}. ${BREAKS}`;
   const fault = errorPage(body);
@@ -167,10 +236,12 @@ const ROBUST = family({ class: 'robustness', group: 'robustness', harm: BREAKS, 
   'status-unknown': {
     about: 'A validly signed IPN with an unknown status.',
     run: rejects(
-      ({ ipn }) =>
-        ['refunded', 'pending', '', 'SUCCESSFUL', 'unsuccessful', 'success_pending'].map((status) =>
+      ({ ipn }) => [
+        ipn.badlySigned(),
+        ...['refunded', 'pending', '', 'SUCCESSFUL', 'unsuccessful', 'success_pending'].map((status) =>
           ipn.set('status', status),
         ),
+      ],
       { findFlaw: breakdown },
     ),
     mistake: 'status-not-checked',
@@ -179,21 +250,33 @@ const ROBUST = family({ class: 'robustness', group: 'robustness', harm: BREAKS, 
   },
   'fields-missing': {
     about: 'An IPN without its status, identifier or amount.',
-    run: rejects(({ ipn }) => [ipn.unset('status'), ipn.unset('identifier'), ipn.unset('amount')], {
-      findFlaw: breakdown,
-    }),
+    run: rejects(
+      ({ ipn }) => [ipn.badlySigned(), ipn.unset('status'), ipn.unset('identifier'), ipn.unset('amount')],
+      { findFlaw: breakdown },
+    ),
     ...INCOMPLETE,
   },
   'body-empty': {
     about: 'A POST request without a body.',
-    run: rejects(({ payment, shop }) => ({ url: shop.addressOf(payment), body: '' }), {
-      findFlaw: breakdown,
-    }),
+    run: rejects(
+      ({ ipn, payment, shop }) => [ipn.badlySigned(), { url: shop.addressOf(payment), body: '' }],
+      {
+        findFlaw: breakdown,
+      },
+    ),
     ...INCOMPLETE,
   },
   'fields-extra': {
     about: 'A correct IPN with unknown fields.',
-    run: accepts(({ ipn }) => ipn.and(['version', '2'], ['data[note]', 'a new field'])),
+    run: async (shop) => {
+      const finding = await accepts(({ ipn }) => ipn.and(['version', '2'], ['data[note]', 'a new field']))(
+        shop,
+      );
+      if (finding.verdict !== 'fail' || isBroken(finding.answer?.status ?? 500)) return finding;
+      const why =
+        'Your shop rejects an IPN with a field that it does not know: if the gateway ever adds one, payments are lost.';
+      return { ...finding, verdict: 'note', why };
+    },
   },
   charset: {
     about: 'A correct IPN with a charset in its content type.',
@@ -361,5 +444,9 @@ const LEAKS = family({
     last: true,
   },
 });
+
+const NO_PROTOTYPE = {
+  text: 'Parse nested fields with a library that ignores __proto__ and constructor, or into objects without a prototype, and check the signature before anything else.',
+};
 
 export const ROBUSTNESS: readonly AuditCase[] = [...INJECTION, ...ROBUST, ...LEAKS];

@@ -72,7 +72,11 @@ const SIGNATURES: Readonly<Record<string, WrongSignature>> = {
     class: 'B',
     mistake: 'fields-not-required',
   },
-  literal: { about: 'with the signature null, true or 0', values: () => [null, true, 0], class: 'J' },
+  literal: {
+    about: 'with the signature null, true, 0, or 0e123, which a loose comparison reads as zero',
+    values: () => [null, true, 0, '0e123'],
+    class: 'J',
+  },
   list: {
     about: 'with a list as its signature, empty or with one entry',
     values: () => [[], [WRONG_SIGNATURE]],
@@ -81,7 +85,7 @@ const SIGNATURES: Readonly<Record<string, WrongSignature>> = {
   },
   object: {
     about: 'with an object as its signature',
-    values: () => [{ value: '1' }],
+    values: () => [{ $ne: '1' }],
     class: 'J',
     mistake: 'fields-not-required',
   },
@@ -230,10 +234,12 @@ const SECOND_IDENTIFIERS: Readonly<Record<string, SecondIdentifier>> = {
     mistake: 'signature-not-checked',
   },
   whole: {
-    where: 'in a second IPN, one of which is in the query string',
-    form: (own, [, id], { post, ipn }) => {
+    where: 'in a second IPN, in the query string or a list',
+    form: (own, [, id], target) => {
+      const { post, ipn } = target;
       const forged = own.set('identifier', id).set('amount', ipn.get('amount'));
       return [
+        asJson(JSON.stringify([own.fields, forged.fields]), target),
         { ...post(forged), url: withQuery(post(forged).url, ...own.pairs) },
         { ...post(own), url: withQuery(post(own).url, ...forged.pairs) },
       ];
@@ -356,6 +362,16 @@ export const SENDER: readonly AuditCase[] = [
         ipn.set('signature', (await shop.attackerIpn(payment)).get('signature')),
       ),
     },
+    'signature-of-paid-order': {
+      about:
+        'An IPN with the signature of an order that its genuine IPN has paid: a shop may remember it as valid.',
+      run: forged(({ shop, ipn }) => {
+        const signatures = shop.settled.map(({ payment }) => shop.ipnOf(payment).get('signature'));
+        return signatures.length
+          ? signatures.slice(-2).map((signature) => ipn.set('signature', signature))
+          : 'no order is paid';
+      }),
+    },
     'signature-garbage-test-flag': {
       about:
         'An unsigned or incorrectly signed IPN with a flag, such as test=1, mode=sandbox or algorithm=none, in the body, the query or a header.',
@@ -409,12 +425,11 @@ export const SENDER: readonly AuditCase[] = [
   }),
   ...ofSender({ class: 'C', mistake: 'secret-known' })({
     'secret-empty': {
-      about: 'An IPN signed with an empty key, which an unconfigured shop uses.',
-      run: forged(signedWith('')),
-    },
-    'secret-null': {
-      about: 'An IPN signed with what a missing key becomes as text, such as null or false.',
-      run: forged(({ ipn }) => MISSING_KEYS.filter(Boolean).map((key) => ipn.signedWith(key))),
+      about:
+        'An IPN signed with an empty key, which an unconfigured shop uses, or with its text, such as null.',
+      run: forged(({ ipn, shop }) =>
+        MISSING_KEYS.filter((key) => key !== shop.gateway.secretKey).map((key) => ipn.signedWith(key)),
+      ),
     },
     'secret-in-request': {
       about:
@@ -478,11 +493,6 @@ export const SENDER: readonly AuditCase[] = [
       about:
         "The attacker's own genuine IPN for the identifier that a list or an object becomes as text, such as Array, with the order's identifier in that list or object.",
       run: forged(identifierAsText),
-    },
-    'signature-magic-hash': {
-      about: 'An IPN with the signature 0e123, which a loose comparison reads as zero.',
-      run: forged(({ ipn }) => ipn.set('signature', '0e123')),
-      mistake: 'signature-not-checked',
     },
     'fields-doubled': {
       about:
