@@ -215,6 +215,19 @@ it('a shop that the audit starts is started again, and only what stops it alone 
   expect(missing).toBeNull();
 });
 
+it('a shop that the audit cannot start says why', async () => {
+  const { audit, shop } = await prepareAudit();
+  await expect(audit({ shop: 'true' })).rejects.toMatchObject({
+    code: 'usage',
+    message: expect.stringContaining('something is listening at the address of the IPN handler already'),
+  });
+  await shop[Symbol.asyncDispose]();
+  await expect(audit({ shop: 'echo no database >&2; exit 3' })).rejects.toMatchObject({
+    code: 'check_failed',
+    message: expect.stringMatching(/does not start: it ended with code 3: no database$/),
+  });
+});
+
 /** A shop whose process ends at an IPN without a signature. */
 const CRASHING_SHOP = `
 import { createHmac } from 'node:crypto';

@@ -272,6 +272,12 @@ const COLOURS = {
   skipped: 'gray',
 } as const satisfies Record<AuditVerdict, keyof ChalkInstance>;
 
+const FEW = 8;
+const few = (names: readonly string[]) =>
+  names.length > FEW
+    ? `${names.slice(0, FEW).join(', ')} and ${names.length - FEW} others (--all)`
+    : names.join(', ');
+
 /** A report as text: the result, each mistake with its fix and cases, cases that prove nothing, and the counts. */
 export function auditText(report: AuditReport, colour: ChalkInstance, isWhole = false): string {
   const { cases, summary, mistakes, orders } = report;
@@ -307,7 +313,9 @@ export function auditText(report: AuditReport, colour: ChalkInstance, isWhole = 
     group.names.push(name);
   }
   const quietLines = [...quiet.values()].map(({ verdict, why, names }) =>
-    flowing(`  ${colour[COLOURS[verdict]](verdict)} ${names.join(', ')}: ${onOneLine(why)}`),
+    flowing(
+      `  ${colour[COLOURS[verdict]](verdict)} ${isWhole ? names.join(', ') : few(names)}: ${onOneLine(why)}`,
+    ),
   );
   const counts = namesOf(AUDIT_VERDICTS)
     .filter((verdict) => summary[verdict] > 0)
