@@ -296,6 +296,8 @@ export function rejects(
   forge: Forge,
   { findFlaw = () => undefined, leavesNoTraces = false, isSigned = false, mayChange = false }: Rejection = {},
 ): Run {
+  /** The position of the request that did harm alone: when the case is tried again, only it is sent. */
+  const harmful = new WeakMap<Shop, number>();
   /** Sends one request after another until one does harm. @returns the finding, and the requests that led to it */
   const oneByOne = async (target: Target, forged: readonly Sent[]): Promise<[Finding, readonly Sent[]]> => {
     const { shop, before } = target;
@@ -334,7 +336,10 @@ export function rejects(
         ? skipped('there is nothing to send')
         : (await oneByOne(other, [again]))[0];
     })(target.shop);
-    if (alone.verdict === 'fail') return alone;
+    if (alone.verdict === 'fail') {
+      harmful.set(target.shop, led.length - 1);
+      return alone;
+    }
     const requests = led.map((sent) => (sent instanceof Ipn ? target.post(sent) : sent));
     return { ...finding, sent: requests.map(requestText).join('\n'), curl: curlsOf(requests) };
   };
@@ -361,6 +366,8 @@ export function rejects(
         const forged = await forge(target);
         if (typeof forged === 'string') return skipped(forged);
         const all = [forged].flat();
+        const known = all[harmful.get(shop) ?? -1];
+        if (known) return (await oneByOne(target, [known]))[0];
         // Several are sent together first, and one by one only if something happened.
         if (!isTogether || all.length === 1) return oneOrAll(target, all);
         const found = await together(target, all);
