@@ -15,9 +15,10 @@ interface Lane {
 
 /** Files that open sockets, kill processes, or fill disks. */
 const OUTSIDE_THE_PROCESS = [
+  'test/{interpret-options,map,package}.test.ts',
+  'test/conform/{conform,conform-elsewhere,target}.test.ts',
   'test/delivery/{clock,courier,curl,poster,receiver-trust,sender}.test.ts',
-  'test/store/{durability,folder,lock}.test.ts',
-  'test/package.test.ts',
+  'test/store/{disk,folder,lock}.test.ts',
   'test/database/clients.test.ts',
 ];
 const MOCKING = ['test/delivery/egress.test.ts', 'test/store/migrations.test.ts'];
@@ -32,7 +33,7 @@ export const LANES: Readonly<Record<string, Lane>> = {
     include: [
       'test/*.test.ts',
       'test/docs/{glossary,pages}.test.ts',
-      'test/{contract,database,delivery,domain,options,store,system,tls,wire}/**/*.test.ts',
+      'test/{conform,contract,database,delivery,domain,options,store,system,tls,wire}/**/*.test.ts',
     ],
     exclude: [...OUTSIDE_THE_PROCESS, ...MOCKING],
   },

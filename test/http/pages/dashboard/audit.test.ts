@@ -1,0 +1,249 @@
+import { describe, expect, it, onTestFinished, test } from 'vitest';
+import type { AuditProgress, AuditRequest, AuditRun } from '../../../../src/contract/audit-report.ts';
+import type { StartOptions } from '../../../../src/options/table.ts';
+import { startAuditable } from '../../../helpers/auditable.ts';
+import { pageOf, postForm } from '../../../helpers/forms.ts';
+import { gate } from '../../../helpers/receiver.ts';
+import { ask, ORDER } from '../../../helpers/sim.ts';
+
+const FORM = '/_sim/ui/audit';
+
+async function prepared(changed: Parameters<typeof startAuditable>[1] = {}, options: StartOptions = {}) {
+  const { sim, shop, asked } = await startAuditable(options, changed);
+  const { ipnUrl, orderUrl, probeUrl, paidWhen } = asked;
+  /** The same shop for the control API. */
+  const request: AuditRequest = { ipnUrl, orderUrl, probeUrl, paidWhen };
+  const post = (fields: Record<string, string>, headers?: Record<string, string>) =>
+    postForm(sim, FORM, fields, headers);
+  const start = (json: object) => ask(sim, 'POST', '/audit', json);
+  const page = () => pageOf(sim, FORM);
+  const state = () => sim.control<AuditRun>('/audit');
+  const ended = async () => {
+    await expect.poll(async () => (await state()).state).not.toBe('running');
+    return state();
+  };
+  return { sim, shop, asked, request, post, start, page, state, ended };
+}
+
+/** Delays the orders of the shop until they are released. */
+function holdOrders(shop: { place: () => Promise<void> }): () => void {
+  const { opened, open } = gate();
+  const { place } = shop;
+  shop.place = async () => {
+    await opened;
+    await place();
+  };
+  onTestFinished(open);
+  return open;
+}
+
+const text = (html: string) =>
+  html
+    .slice(html.indexOf('<main'))
+    .replace(/<[^>]*>/g, ' ')
+    .replace(/\s+/g, ' ');
+
+describe('an audit from the dashboard', () => {
+  it('runs, and shows its steps, their meaning and the fixes', async () => {
+    const { sim, post, page, asked, ended } = await prepared({ isAmount: () => true });
+    const before = text(await page());
+    expect(before).toContain('Run the audit');
+    expect(before).toContain('npx gateway-sim audit --order-cmd');
+    const answer = await post({ ...asked, only: 'amount-too-low, amount-too-high', skip: 'amount-too-high' });
+    expect([answer.status, answer.location]).toEqual([303, FORM]);
+    const run = await ended();
+    expect(run).toMatchObject({ state: 'finished', of: 2, orders: 3, error: null });
+    expect(run.summary).toMatchObject({ pass: 1, fail: 1 });
+    const html = await page();
+    const shown = text(html);
+    expect(shown).toContain('2 of 2 cases against');
+    expect(shown).toContain('This audit left 3 orders in the shop’s database.');
+    expect(shown).toMatch(/Sent .*data\[amount\]=0\.49.* The shop answered 200 “OK”, and the order is paid/);
+    expect(shown).toMatch(/Amount not compared .*PHP: .*Node: .*Python: .* fail amount-too-low : /);
+    expect(shown).toMatch(/Repeat curl .* Copy curl: amount-too-low/);
+    expect(html).toMatch(
+      /<p class="squares" role="img" aria-label="Cases: 1 pass, 1 fail">(<span[^>]*><\/span>){2}/,
+    );
+    expect(html).toContain('<details id="pass-cases"><summary>');
+    const report = await fetch(`${sim.url}${FORM}/report`);
+    expect(report.headers.get('content-disposition')).toMatch(/^attachment; filename="[\w-]+\.html"/);
+    expect(await report.text()).toContain('<h1>Not safe: ');
+    const filtered = text(await pageOf(sim, `${FORM}?verdict=pass`));
+    expect(filtered).toMatch(/1 pass the shop behaved correctly/);
+    expect(filtered).not.toContain('Amount not compared');
+    // The form keeps the input for another run.
+    expect(html).toContain('value="amount-too-low, amount-too-high"');
+    expect(html).toContain('<details id="again"><summary>');
+    const { html: refused } = await post({ ...asked, only: 'nothing-there' });
+    expect(text(refused)).toContain('there is no case, group or class');
+    expect(refused).toContain('<details id="again" open');
+    expect(text(refused)).toContain('2 of 2 cases against');
+  });
+
+  it('shows its progress, rejects a second audit while it runs, and accepts one after it', async () => {
+    const { shop, post, start, page, asked, state, ended } = await prepared();
+    const open = holdOrders(shop);
+    expect((await post({ ...asked, only: 'A' })).status).toBe(303);
+    expect(await state()).toMatchObject({ state: 'running', endedAt: null, orders: null, cases: [] });
+    expect(text(await page())).toMatch(
+      /Running\. .*0 of \d+ cases against .* Started at .* Only one audit runs at a time/,
+    );
+    const refused = await post({ ...asked, only: 'B' });
+    expect(refused.status).toBe(409);
+    expect(text(refused.html)).toContain('another audit is running: wait until it ends');
+    expect((await start({ ipnUrl: shop.ipnUrl })).status).toBe(409);
+    open();
+    expect(await ended()).toMatchObject({ state: 'finished', options: { only: ['A'] } });
+    expect((await post({ ...asked, only: 'B' })).status).toBe(303);
+    expect((await ended()).options).toMatchObject({ only: ['B'] });
+  });
+
+  it('is stopped with a button, and cancels its pending payments', async () => {
+    const { sim, shop, post, page, asked, state } = await prepared();
+    holdOrders(shop);
+    await post({ ...asked, only: 'A' });
+    expect(text(await page())).toContain('Stop the audit');
+    expect((await postForm(sim, `${FORM}/stop`)).location).toBe(FORM);
+    expect(await state()).toMatchObject({ state: 'failed', error: 'the audit was stopped', cases: [] });
+    expect(text(await page())).toContain('The audit was stopped.');
+    expect((await fetch(`${sim.url}${FORM}/report`)).headers.get('content-disposition')).toBeNull();
+    expect((await post({ ...asked, only: 'B' })).status).toBe(303);
+  });
+
+  it('fills in the addresses of a preset', async () => {
+    const { post, asked, ended } = await prepared();
+    const { ipnUrl } = asked;
+    await post({ ipnUrl, preset: 'plain', only: 'control' });
+    const { cases, options } = await ended();
+    expect(options).toEqual({ ipnUrl, preset: 'plain', only: ['control'] });
+    expect(cases[0]?.why).not.toContain('the order is made up');
+  });
+
+  it.each([
+    ['ipnUrl', { ipnUrl: 'nowhere' }, 422, 'must be an absolute http or https address'],
+    ['the probe', { probeUrl: 'http://localhost:3000/orders' }, 422, '{identifier}'],
+    ['ipnUrl', { ipnUrl: 'https://shop.example/ipn' }, 403, '--allow-ipn-host shop.example'],
+    ['orderUrl', { orderUrl: 'http://169.254.169.254/' }, 403, 'orderUrl is not allowed: 169.254.169.254'],
+    ['a command', { orderCmd: 'id' }, 422, 'unknown field orderCmd'],
+  ])('rejects %s %j with an error above the form and keeps the input', async (_, wrong, status, problem) => {
+    const { post, page, asked, state } = await prepared();
+    const { status: got, html } = await post({ ...asked, orderAmount: '.of-the-order', ...wrong });
+    expect(got).toBe(status);
+    expect(html).toContain('role="alert"');
+    expect(text(html)).toContain(problem);
+    expect(html).toContain('value=".of-the-order"');
+    expect(await state()).toMatchObject({ code: 'not_found' });
+    expect(text(await page())).not.toContain('of cases');
+  });
+
+  it('cannot be started from another site', async () => {
+    const { post, start, asked, state } = await prepared();
+    expect((await post(asked, { Origin: 'https://elsewhere.example' })).status).toBe(403);
+    expect((await start({})).status).toBe(422);
+    const answer = await start({ ipnUrl: asked.ipnUrl, timeoutMs: 3_000_000_000 });
+    expect([answer.status, answer.body['message']]).toEqual([422, expect.stringContaining('timeoutMs')]);
+    expect(await state()).toMatchObject({ code: 'not_found' });
+  });
+
+  it('never sends requests to the emulator itself', async () => {
+    const { sim, post, asked } = await prepared();
+    for (const name of ['ipnUrl', 'orderUrl', 'probeUrl']) {
+      const own = `http://localhost:${sim.server.port}/_sim/shutdown?{identifier}`;
+      const answer = await post({ ...asked, [name]: own });
+      expect([answer.status, text(answer.html)]).toEqual([
+        403,
+        expect.stringContaining(`${name} is not allowed: localhost (127.0.0.1) port`),
+      ]);
+    }
+  });
+
+  it('says first what is missing if it proves nothing', async () => {
+    const { sim, post, page, asked, ended } = await prepared();
+    await post({ ...asked, orderUrl: '', probeUrl: '', paidWhen: '', only: 'A' });
+    expect(await ended()).toMatchObject({
+      state: 'finished',
+      missing: expect.stringMatching(/^nothing is proven: the order is made up/),
+    });
+    const first = /<h2 id="run-name">Nothing is proven: the order is made up[^<]*\.<\/h2>/;
+    expect(await page()).toMatch(first);
+    const report = await (await fetch(`${sim.url}${FORM}/report`)).text();
+    expect(report).toContain('<h1>Nothing is proven: the order is made up');
+  });
+
+  it('shows the response of a shop as text', async () => {
+    const { post, page, asked, ended } = await prepared({
+      isSigned: () => true,
+      accept: (response) => response.end('<img src=x onerror=alert(1)>'),
+    });
+    await post({ ...asked, only: 'signature-garbage' });
+    expect((await ended()).summary.fail).toBe(1);
+    expect(await page()).not.toContain('<img');
+  });
+});
+
+describe('an audit with the control API', () => {
+  test('runs the same cases as the library, and makes up an order if it cannot place one', async () => {
+    const { shop, start, ended } = await prepared({ isSigned: () => true });
+    const answer = await start({ ipnUrl: shop.ipnUrl, only: ['signature-missing', 'M'] });
+    expect(answer).toMatchObject({ status: 202, body: { state: 'running', cases: [] } });
+    const { cases } = await ended();
+    expect(cases[0]).toMatchObject({ name: 'control', verdict: 'unproven' });
+    expect(cases[0]?.why).toContain('the order is made up');
+    expect(shop.orders.size).toBe(0);
+  });
+
+  test('reports each step as an event', async () => {
+    const { sim, shop, request, start, ended } = await prepared();
+    const steps: AuditProgress[] = [];
+    sim.server.parts.events.subscribe((event) => event.type === 'audit' && steps.push(event.audit));
+    await start({ ...request, only: ['splice'] });
+    const { of } = await ended();
+    expect(steps.map(({ done }) => done)).toEqual([
+      0,
+      ...Array.from({ length: of }, (_, index) => index + 1),
+      of,
+    ]);
+    expect(steps.at(0)).toMatchObject({ state: 'running', latest: null });
+    expect(steps.at(1)?.latest).toEqual({ name: 'control', verdict: 'pass' });
+    expect(steps.at(-1)).toMatchObject({ state: 'finished', latest: null });
+    expect(shop.orders.size).toBeGreaterThan(0);
+  });
+
+  test('settles and marks every payment that it created', async () => {
+    const { sim, request, start, ended } = await prepared();
+    await start({ ...request, only: ['A'] });
+    const { orders } = await ended();
+    const { data } = await sim.control<{ data: { settledBy: string }[] }>('/payments?limit=500');
+    expect(data.length).toBeGreaterThanOrEqual(orders ?? 0);
+    expect(new Set(data.map(({ settledBy }) => settledBy))).toEqual(new Set(['audit']));
+    await sim.initiate(ORDER);
+    const folded = await pageOf(sim, '/_sim');
+    expect(text(folded)).toContain(`${data.length} from audits, show`);
+    expect(folded.match(/<tr data-key/g)).toHaveLength(1);
+    expect(text(folded)).toMatch(/1 all 1 pending 0 succeeded/);
+    const shown = await pageOf(sim, '/_sim?audits=show');
+    expect(text(shown)).toContain(`${data.length} from audits, hide`);
+    expect(text(shown)).toContain(' audit ');
+    expect(shown.match(/<tr data-key/g)?.length).toBe(Math.min(50, data.length + 1));
+  });
+
+  test('ends with its emulator, and cancels its pending payments first', async () => {
+    const { sim, shop, request, start } = await prepared();
+    const { place } = shop;
+    const initiated = new Promise<void>((resolve) => {
+      // The shop never responds to the request that places the order.
+      shop.place = async () => {
+        await place();
+        resolve();
+        await new Promise(() => {});
+      };
+    });
+    await start({ ...request, only: ['A'] });
+    await initiated;
+    const { audits, payments } = sim.server.parts;
+    await sim.server.stop();
+    expect(audits.last).toMatchObject({ state: 'failed', error: 'the emulator was stopped', cases: [] });
+    const statuses = [...payments.all.values()].map(({ status, settledBy }) => [status, settledBy]);
+    expect(statuses).toEqual([['canceled', 'audit']]);
+  });
+});

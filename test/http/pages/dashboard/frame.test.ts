@@ -1,0 +1,273 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { requireTamperings } from '../../../../src/contract/tampering.ts';
+import { startReceiver } from '../../../helpers/receiver.ts';
+import { CARD } from '../../../helpers/records.ts';
+import { ORDER, paid, type Sim, startSim, writable } from '../../../helpers/sim.ts';
+
+let sim: Sim;
+beforeEach(async () => {
+  sim = await startSim({ loose: true });
+});
+
+const page = async (path: string) => (await fetch(`${sim.url}/_sim${path}`)).text();
+
+/** An element's text. */
+const textOf = (html: string, from: RegExp) =>
+  (from.exec(html)?.[1] ?? '').replace(/<[^>]+>/g, '').replace(/\s+/g, ' ');
+
+/** Fills a page with settled payments, whose identifiers have the maximum length. */
+async function fullLists(ipn_url: string): Promise<void> {
+  for (let number = 0; number < 50; number++) {
+    const identifier = `order-2026-11-22-${100 + number}`;
+    await paid(sim, { identifier, ipn_url, customer_name: 'Margaret Heafield Hamilton' });
+  }
+}
+
+const LIGHT_BYTES = 60 * 1_024;
+
+describe('the frame', () => {
+  it('has eight entries, and marks the current one', async () => {
+    const html = await page('/ui/faults');
+    const [, entries = ''] = /<nav class="tabs"[^>]*>(.*?)<\/nav>/s.exec(html) ?? [];
+    expect([...entries.matchAll(/>([^<>]+)<\/a>/g)].map(([, name]) => name)).toEqual([
+      'Payments',
+      'Requests',
+      'Cards',
+      'Faults &amp; clock',
+      'Test customers',
+      'Audit',
+      'Setup',
+      'Documentation',
+    ]);
+    expect(entries).toContain('aria-current="page">Faults &amp; clock<');
+    expect(html.match(/<input[^>]* type="search"/g)).toHaveLength(1);
+  });
+
+  it('has the search and the list of shortcuts on every page, without a script', async () => {
+    for (const path of ['', '/ui/settings', '/ui/search']) {
+      const html = await page(path);
+      expect(html).toMatch(/<form method="get" action="\/_sim\/ui\/search"><label[^>]*>Search<\/label>/);
+      expect(textOf(html, /<dialog id="shortcuts"[^>]*>(.*?)<\/dialog>/s)).toContain('/ search everything');
+    }
+  });
+
+  it('shows the number of faults and whether the clock was moved or paused', async () => {
+    const { clock, faults } = sim.server.parts;
+    for (const route of ['initiate', 'cards', 'ipn'] as const) faults.set({ route, latency: '1s' });
+    await clock.move({ advance: '29h' });
+    const html = await page('');
+    expect(textOf(html, /<div id="trouble">(.*?)<\/div>/s)).toMatch(
+      /3 faults active.*Clear all.*Clock is 1 day 5 h/,
+    );
+    expect(html).toMatch(/<main[^>]* data-now="[\d-]+T/);
+    expect(html).not.toContain('data-frozen');
+    await clock.move({ freeze: 'now' });
+    expect(await page('')).toMatch(/<main[^>]* data-frozen="".*Clock is paused.*>Resume</s);
+  });
+});
+
+describe('a list', () => {
+  it('stays small with URLs of 2,000 characters', async () => {
+    const long = 'x'.repeat(1_900);
+    const receiver = await startReceiver([{ status: 302, headers: { Location: `/${long}` } }]);
+    await fullLists(`${receiver.url}/${long}`);
+    for (const path of ['', '?status=ipn-not-accepted', '/ui/requests', '/ui/search?q=order']) {
+      const html = await page(path);
+      expect(Buffer.byteLength(html), path).toBeLessThan(LIGHT_BYTES);
+      if (!path.includes('search')) expect(html.match(/<tr (id|data-key)=/g), path).toHaveLength(50);
+    }
+  });
+
+  it('filters requests by route, method, result and text', async () => {
+    await fetch(await sim.initiate({ ...ORDER, identifier: 'paid-1' }));
+    await fetch(`${sim.url}/api/cards`);
+    await fetch(`${sim.url}/wp-login.php`);
+    const rows = async (query: string) =>
+      [...(await page(`/ui/requests${query}`)).matchAll(/<th scope="row"><a [^>]*>(.*?)<\/a>/g)].map(
+        ([, name]) => name?.replace(/<[^>]+>/g, ''),
+      );
+    const [opened, initiated] = ['GET /sandbox/initiate/payment/checkout', 'POST /sandbox/payment/initiate'];
+    const [cards, other] = ['GET /api/cards', 'GET /wp-login.php'];
+    expect(textOf(await page('/ui/requests'), /<nav id="requests-route"[^>]*>(.*?)<\/nav>/s)).toBe(
+      '4 all1 initiate1 checkout1 cards0 IPN1 other',
+    );
+    expect(await rows('')).toEqual([other, cards, opened, initiated]);
+    expect(await rows('?route=cards')).toEqual([cards]);
+    expect(await rows('?method=POST')).toEqual([initiated]);
+    expect(await rows('?result=rejected')).toEqual([other, cards]);
+    expect(await rows('?text=paid-1')).toEqual([opened, initiated]);
+    // Rejected ones only, because the checkout's random id may contain any digits.
+    expect(await rows('?result=rejected&text=401')).toEqual([cards]);
+    expect(await page('/ui/requests?method=PUT')).toContain('No matches.');
+  });
+
+  it('shows its range and the total, with links to the next and the previous page', async () => {
+    await sim.initiate(ORDER);
+    const { all } = sim.server.parts.payments;
+    const [one = expect.fail('no payment')] = all.values();
+    for (let number = 0; number < 1_999; number++) writable(all).put({ ...one, id: `pay_${number}` });
+    const pages = async (path: string) => {
+      const html = await page(path);
+      const link = (name: string) =>
+        new RegExp(`href="/_sim([^"]*)">${name}</a>`).exec(html)?.[1]?.replaceAll('&amp;', '&');
+      return { text: textOf(html, /id="pages">(.*?)<\/p>/s), newer: link('Newer'), older: link('Older') };
+    };
+    const first = await pages('?status=pending');
+    expect(first.text).toBe('1-50 of 2,000Older');
+    const second = await pages(first.older ?? '');
+    expect(second.text).toBe('51-100 of 2,000NewerOlder');
+    expect(second.newer).toBe('?status=pending');
+    const third = await pages(second.older ?? '');
+    expect(third.newer).toBe(first.older);
+    const rows = async () => (await page(first.older ?? '')).match(/<tr data-key="[^"]*"/g);
+    const before = await rows();
+    await sim.initiate({ ...ORDER, identifier: 'meanwhile' });
+    expect([before?.length, await rows()]).toEqual([50, before]);
+    expect((await pages(first.older ?? '')).text).toBe('52-101 of 2,001NewerOlder');
+  });
+
+  it('shortens an identifier in the middle, but screen readers, copy and search get all of it', async () => {
+    const identifier = 'invoice-2026-11-22-customer-0001';
+    await sim.initiate({ ...ORDER, identifier });
+    const [, link = '', content = ''] =
+      /(<a [^>]*class="id short"[^>]*>)(.*?)<\/a>/s.exec(await page('')) ?? [];
+    expect(link).toContain(`title="${identifier}" aria-label="${identifier}"`);
+    expect(content.replace(/<[^>]+>/g, '')).toBe(identifier);
+    expect(content).toMatch(/<\/span>mer-0001$/);
+  });
+
+  it("shows the age by the emulator's clock", async () => {
+    await sim.initiate(ORDER);
+    await sim.server.parts.clock.move({ advance: '2h' });
+    expect(await page('')).toMatch(/<time datetime="[^"]+" data-ago="" title="[\d-]+ [\d:]+ UTC">2 h ago</);
+  });
+
+  it('shows that the response to a delivery was an error', async () => {
+    const long = `${'<p>paid</p>'.repeat(4_000)}<b>Fatal error</b>: Uncaught TypeError in ipn.php:3`;
+    const receiver = await startReceiver([{}, { body: long }]);
+    for (const identifier of ['good', 'wrong'])
+      await paid(sim, { identifier, ipn_url: `${receiver.url}/ipn` });
+    for (const path of ['', '/ui/search?q=127.0.0.1']) {
+      const states = [...(await page(path)).matchAll(/<span class="status shop \w+">([^<]*)</g)];
+      expect([path, states.map(([, state]) => state)]).toEqual([
+        path,
+        ['failed (200 with an error)', 'accepted'],
+      ]);
+    }
+  });
+
+  it('gives every Resend button a unique name', async () => {
+    for (const identifier of ['order-1', 'order-2']) await paid(sim, { identifier });
+    const names = [
+      ...(await page('?status=ipn-not-accepted')).matchAll(/<button[^>]*>(Resend.*?)<\/button>/g),
+    ];
+    expect(names.map(([, name = '']) => name.replace(/<[^>]+>/g, ''))).toEqual([
+      'Resend selected',
+      expect.stringMatching(/^Resend IPN of order-2, pay_\w+$/),
+      expect.stringMatching(/^Resend IPN of order-1, pay_\w+$/),
+    ]);
+  });
+
+  it.each([
+    ['accepted', {}, 'failed', 'accepted a forged IPN'],
+    ['rejected', { status: 400 }, 'delivered', 'accepted'],
+  ])('shows that a forged IPN was %s', async (_, answer, style, words) => {
+    const receiver = await startReceiver([{}, answer]);
+    await paid(sim, { ipn_url: `${receiver.url}/ipn` });
+    const tamper = requireTamperings('amount');
+    await sim.server.parts.ipns.fire({ payment: 'order-1', to: `${receiver.url}/ipn`, tamper });
+    expect(await page('')).toContain(`<span class="status shop ${style}">${words}</span>`);
+  });
+
+  it('shows payments that were rejected at initiate, from the request log and counted apart', async () => {
+    const initiate = (identifier: string, amount: string) =>
+      fetch(`${sim.url}/sandbox/payment/initiate`, {
+        method: 'POST',
+        body: new URLSearchParams({ ...ORDER, public_key: sim.publicKey, identifier, amount }),
+      });
+    await initiate('cheap', '-3');
+    const empty = await page('');
+    expect(empty).toMatch(/<details id="rejected"[^>]* open="">.*1 rejected at initiate.*No payment yet/s);
+    await initiate('good', '3');
+    const html = textOf(await page(''), /<main[^>]*>(.*?)<\/main>/s);
+    expect(html).toMatch(/1 all1 pending0 succeeded.*1 rejected at initiate cheap: .*amount must be/);
+    expect(sim.server.parts.payments.all.size).toBe(1);
+    sim.server.parts.events.forget('a test');
+    expect(await page('')).not.toContain('rejected at initiate');
+  });
+});
+
+describe('the search', () => {
+  const found = async (text: string) => {
+    const html = await page(`/ui/search?q=${encodeURIComponent(text)}`);
+    return [...html.matchAll(/<th scope="row"><a href="\/_sim\/ui\/(\w+)\/[^>]*>(.*?)<\/a>/g)].map(
+      ([, place, name]) => `${place}: ${name?.replace(/<[^>]+>/g, '')}`,
+    );
+  };
+
+  /** Leaves out the requests that created the results. */
+  const foundRecords = async (text: string) =>
+    (await found(text)).filter((one) => !one.startsWith('requests: '));
+
+  it('finds payments and cards by the values shown on pages', async () => {
+    const { payments, cards, dialect, merchants } = sim.server.parts;
+    const ada = { customer_name: 'Ada Lovelace', customer_email: 'ada@analytical.test' };
+    await sim.initiate({ ...ORDER, ...ada, identifier: 'iced-tea', amount: '1250.34' });
+    await paid(sim, { identifier: 'oat-milk', ipn_url: 'http://127.0.0.1:9/dairy' });
+    const fields = { ...CARD, name_on_card: 'Grace Hopper' };
+    await cards.issue(merchants.default, dialect.readCard({ fields, text: '' }));
+    const tea = payments.find('iced-tea');
+    for (const text of [
+      'iced-tea',
+      'LOVELACE',
+      'ada analytical',
+      '1250.34',
+      '$1,250.34',
+      tea?.id ?? '',
+      tea?.trx ?? '',
+    ])
+      expect([text, await foundRecords(text)]).toEqual([text, ['payments: iced-tea']]);
+    expect(await found('dairy')).toEqual(['payments: oat-milk']);
+    expect(await foundRecords('oat-milk')).toEqual(['payments: oat-milk']);
+    expect(await found('hopper')).toEqual(['cards: Travel']);
+    expect(await page('/ui/search?q=nobody')).toContain('No matches.');
+    expect(await page('/ui/search?q=%3Cimg%3E')).not.toContain('<img');
+  });
+
+  it('finds requests by path and by identifier, including rejected ones', async () => {
+    const initiate = `${sim.url}/sandbox/payment/initiate`;
+    const body = { identifier: 'refused-1' };
+    await fetch(initiate, { method: 'POST', body: new URLSearchParams(body) });
+    const headers = { 'Content-Type': 'application/json' };
+    await fetch(initiate, { method: 'POST', headers, body: JSON.stringify({ identifier: 'refused-2' }) });
+    await fetch(await sim.initiate({ ...ORDER, identifier: 'paid-1' }));
+    const post = 'requests: POST /sandbox/payment/initiate';
+    const opened = 'requests: GET /sandbox/initiate/payment/checkout';
+    expect(await found('refused-1')).toEqual([post]);
+    expect(await found('refused-2')).toEqual([post]);
+    expect(await found('paid-1')).toEqual(['payments: paid-1', opened, post]);
+    expect(await found('GET checkout')).toEqual([opened]);
+  });
+
+  it('finds old records, too', async () => {
+    const { parts } = sim.server;
+    await sim.initiate({ ...ORDER, identifier: 'the-first' });
+    const [payment] = parts.payments.all.values();
+    for (let number = 0; payment && number < 17_000; number++)
+      writable(parts.payments.all).put({ ...payment, id: `id-${number}`, identifier: `order-${number}` });
+    expect(await foundRecords('the-first')).toEqual(['payments: the-first']);
+    expect(await found('order-6999')).toEqual(['payments: order-6999']);
+  });
+
+  it('shows ten results of each kind, and links to all', async () => {
+    for (let number = 0; number < 11; number++) await sim.initiate({ ...ORDER, identifier: `tea-${number}` });
+    expect(await foundRecords('tea')).toHaveLength(10);
+    expect(await page('/ui/search?q=tea')).toContain('<a href="/_sim?text=tea">All matches in Payments</a>');
+    expect(await page('?text=tea')).toContain('1-11 of 11');
+  });
+});
+
+it('an error has a copy button for its command', async () => {
+  const html = await page('/ui/payments/nope');
+  expect(html).toMatch(/<code id="fix-\d">[^<]+ payments<\/code><button [^>]*data-copy="fix-\d"/);
+});

@@ -1,0 +1,263 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { payWithMistakes } from '../../../helpers/busy.ts';
+import { postForm } from '../../../helpers/forms.ts';
+import { type Receiver, startReceiver } from '../../../helpers/receiver.ts';
+import { enter, ORDER, type Sim, startSim } from '../../../helpers/sim.ts';
+
+let sim: Sim;
+let receiver: Receiver;
+
+beforeEach(async () => {
+  receiver = await startReceiver([{ status: 500, body: 'no database' }, { body: 'thanks' }]);
+  sim = await startSim({ ipnSchedule: ['8m'] });
+});
+
+/** The form that advances the clock to an attempt. */
+function runForm(html: string) {
+  const [, path = '', inputs = ''] = /action="([^"]*\/run)"[^>]*>(.*?)<button/s.exec(html) ?? [];
+  const named = inputs.matchAll(/name="([^"]*)" value="([^"]*)"/g);
+  const fields = Object.fromEntries(Array.from(named, ([, name, value]) => [name, value]));
+  return { path, fields, ipn: fields['ipn'] ?? '' };
+}
+
+const paid = (changes: Record<string, string> = {}) =>
+  payWithMistakes(sim, { ipn_url: `${receiver.url}/ipn`, ...changes });
+
+const paymentId = () => sim.server.parts.payments.require('order-1').id;
+const ipnOf = (id: string) => sim.server.parts.ipns.of(id)[0]?.id ?? '';
+const pageOf = async (id: string) => (await fetch(`${sim.url}/_sim/ui/payments/${id}`)).text();
+
+/** The HTML of each attempt and step on a page, by id. */
+function stepsIn(html: string): Map<string, string> {
+  const parts = html.split(/<li (?:data-key|id)="(?=step-)/).slice(1);
+  return new Map(parts.map((part) => [part.slice(0, part.indexOf('"')), part]));
+}
+
+describe.each([false, true])("a payment's page (paused clock: %s)", (paused) => {
+  beforeEach(async () => {
+    if (paused) await sim.server.parts.clock.move({ freeze: 'now' });
+  });
+
+  it('has the request, response and curl command of every step, each with its own link', async () => {
+    const id = await paid();
+    const steps = stepsIn(await pageOf(id));
+    const ipn = ipnOf(id);
+    expect([...steps.keys()]).toEqual([
+      `step-${ipn}-1`,
+      `step-${ipn}-2`,
+      'step-initiated-1',
+      'step-opened-1',
+      'step-email-refused-1',
+      'step-email-entered-1',
+      'step-code-refused-1',
+      'step-settled-1',
+      'step-redirected-1',
+    ]);
+    const expectIn = (step: string, ...texts: string[]) => {
+      for (const text of texts) expect(steps.get(step)).toContain(text);
+    };
+    expectIn(
+      'step-initiated-1',
+      'POST /sandbox/payment/initiate',
+      'identifier = order-1',
+      '&quot;success&quot;: &quot;ok&quot;',
+      '<code id="step-initiated-1-curl-text">curl',
+    );
+    expectIn('step-opened-1', 'GET /sandbox/initiate/payment/checkout?payment_id=pay_', '>200<', '>curl');
+    expectIn(
+      'step-email-refused-1',
+      'email=nobody%40shop.test',
+      'nobody@shop.test (the sandbox accepts',
+      '>422<',
+      '>curl',
+    );
+    expectIn('step-email-entered-1', 'email=test_mode%40mail.com', '>curl');
+    expectIn('step-code-refused-1', 'code=111111', '111111 (wrong code)', '>422<', '>curl');
+    expectIn('step-settled-1', 'code=222666', '303', '>curl');
+    expectIn(`step-${ipn}-1`, 'data[amount] = 49.90', 'no database', '>curl');
+    expect(steps.get(`step-${ipn}-1`)).toMatch(/data-attempt="1".*<h3>Response<.*<h3>Request</s);
+    expectIn('step-redirected-1', ORDER['success_url'] ?? '', 'href="#step-settled-1"', '>curl');
+    expectIn(`step-${ipn}-2`, 'due<small>attempt 2<', 'Due in');
+    expect(steps.get('step-redirected-1')).not.toContain('code=222666');
+  });
+});
+
+describe("a payment's page", () => {
+  it.each([
+    ['pending', undefined, {}, 'not paid yet', 'no IPN yet', 'Your shop to Gateway initiate.'],
+    ['accepted', 'approve', {}, 'paid', 'accepted', 'Gateway to Your shop IPN 200.'],
+    [
+      'broken',
+      'approve',
+      { status: 500 },
+      'paid',
+      'failed (500), retry scheduled',
+      'IPN 500; Gateway to Your shop IPN due.',
+    ],
+    ['denied', 'approve', { body: '{"ok":false}' }, 'paid', 'rejected (200, in its body)', 'IPN 200.'],
+    ['failed', 'fail', {}, 'payment failed', 'no IPN sent', 'Gateway failed.'],
+    ['expired', 'expire', {}, 'did not pay in time', 'no IPN sent', 'Gateway expired.'],
+  ] as const)('shows the state at a glance: %s', async (_, outcome, answer, customer, shop, lanes) => {
+    receiver = await startReceiver([answer]);
+    await sim.initiate({ ...ORDER, ipn_url: `${receiver.url}/ipn` });
+    const { payments } = sim.server.parts;
+    const { id } = payments.require('order-1');
+    if (outcome) await payments.settle(id, { outcome, by: 'control', awaitDelivery: true });
+    const html = await pageOf(id);
+    expect(html).toMatch(new RegExp(`data-pill="customer">Customer: ${customer}</span>`));
+    expect(html).toMatch(
+      new RegExp(`data-pill="shop" data-state="[\\w-]+">Your shop: ${shop.replace(/[()]/g, '\\$&')}</span>`),
+    );
+    expect(html).toMatch(new RegExp(`<svg data-lanes="" role="img" aria-label="Message flow[^"]*${lanes}"`));
+    expect(html).toMatch(/data-verdict="\w+".*<h2>[^<]+<\/h2>/s);
+  });
+
+  it('links back to the filtered list', async () => {
+    await sim.initiate(ORDER);
+    const list = await (await fetch(`${sim.url}/_sim?status=pending`)).text();
+    const [, path] = /href="(\/_sim\/ui\/payments\/[^"]*)" class="id/.exec(list) ?? [];
+    expect(path).toMatch(/\?status=pending$/);
+    const html = await (await fetch(sim.url + path)).text();
+    expect(html).toContain('<a class="back" href="/_sim?status=pending">Back to the filtered list</a>');
+  });
+
+  it('shows the date once, then offsets', async () => {
+    const html = await pageOf(await paid());
+    const story = html.slice(html.indexOf('id="story"'), html.indexOf('id="facts"'));
+    expect(story.match(/>\d{4}-\d\d-\d\d /g)).toHaveLength(1);
+    expect(story).toMatch(/>\+0 s<.*>\+[\d.]+ m?s</s);
+  });
+
+  it('rebuilds the initiate request if the log no longer has it, and quotes its fields for a shell', async () => {
+    const id = await paid({ details: "';touch PWNED #" });
+    sim.server.parts.events.forget('a test');
+    const steps = stepsIn(await pageOf(id));
+    const initiated = steps.get('step-initiated-1') ?? '';
+    expect(initiated).toContain('Rebuilt from the payment. The request log no longer has its request');
+    expect(initiated).toContain('identifier = order-1');
+    expect(initiated).toContain('&quot;success&quot;: &quot;ok&quot;');
+    expect(initiated).toContain('--data-urlencode &#39;details=&#39;\\&#39;&#39;;touch PWNED #&#39;');
+    expect(steps.get('step-code-refused-1')).toContain('The request log no longer has its request');
+    expect(steps.get('step-code-refused-1')).toContain('111111');
+  });
+
+  it('also shows requests that changed nothing', async () => {
+    const id = await paid();
+    await fetch(sim.server.parts.dialect.checkoutUrl({ id, mode: 'sandbox' }, sim.url));
+    const [, closed] = [...stepsIn(await pageOf(id))].find(([name]) => name.startsWith('step-request')) ?? [];
+    expect(closed).toMatch(/GET \/sandbox\/initiate\/payment\/checkout<.*>409</s);
+  });
+
+  it('shows how often the checkout was opened, not counting redirects from a form', async () => {
+    const checkout = await sim.initiate(ORDER);
+    for (const _ of [1, 2, 3]) await fetch(checkout);
+    const body = new URLSearchParams({ email: 'test_mode@mail.com' });
+    await fetch(checkout.replace('/checkout?', '/checkout/email?'), { method: 'POST', body });
+    const steps = stepsIn(await pageOf(paymentId()));
+    expect([...steps.keys()]).toEqual(['step-initiated-1', 'step-opened-1', 'step-email-entered-1']);
+    expect(steps.get('step-opened-1')).toContain('shown 3 times');
+  });
+
+  it('shows the code that was sent, with its request', async () => {
+    const checkout = await sim.initiate({ ...ORDER }, 'live');
+    await enter(checkout, 'email', { email: 'wallet@example.com' });
+    const id = paymentId();
+    const [message] = sim.server.parts.checkout.messagesOf(id);
+    const sent = stepsIn(await pageOf(id)).get('step-code-sent-1');
+    expect(sent).toContain(`>${message?.code}</code>`);
+    expect(sent).toContain('href="#step-email-entered-1"');
+  });
+
+  it('says whether the IPN or the redirect came first', async () => {
+    expect(await pageOf(await paid())).toMatch(
+      /The IPN came first: its attempt ended ([\d.]+ m?s|less than a millisecond) before/,
+    );
+  });
+
+  it('says how long before the IPN the redirect happened', async () => {
+    sim = await startSim({ delivery: 'redirect-then-ipn' });
+    const { clock } = sim.server.parts;
+    await clock.move({ freeze: 'now' });
+    const id = await paid();
+    await clock.move({ advance: '1s' });
+    expect(await pageOf(id)).toContain(
+      'The redirect came first, 0.5 s before the IPN: your success page must not expect the order',
+    );
+  });
+
+  it('can advance a paused clock to a scheduled attempt', async () => {
+    const id = await paid();
+    expect(await pageOf(id)).not.toContain('Run until this attempt');
+    await sim.server.parts.clock.move({ freeze: 'now' });
+    const html = await pageOf(id);
+    const { path, fields, ipn } = runForm(html);
+    expect(html).toContain('Run until this attempt');
+    const answer = await postForm(sim, path, fields);
+    expect(answer.location).toBe(`/_sim/ui/payments/${id}#step-${ipn}-2`);
+    expect(receiver.requests).toHaveLength(2);
+    const after = stepsIn(await pageOf(id)).get(`step-${ipn}-2`);
+    expect(after).toMatch(/after [78] min.*Attempt 2<.*>200\nthanks</s);
+    expect(sim.server.parts.clock.read().frozen).toBe(true);
+  });
+
+  it('runs no further attempt when the button is clicked again in another tab', async () => {
+    sim = await startSim({ ipnSchedule: ['8m', '1h'] });
+    receiver = await startReceiver([{ status: 500 }]);
+    const id = await paid();
+    await sim.server.parts.clock.move({ freeze: 'now' });
+    const { path, fields, ipn } = runForm(await pageOf(id));
+    for (let press = 0; press < 2; press++) {
+      const answer = await postForm(sim, path, fields);
+      expect(answer.location).toBe(`/_sim/ui/payments/${id}#step-${ipn}-2`);
+    }
+    expect(receiver.requests).toHaveLength(2);
+  });
+
+  it("can resend a step's request", async () => {
+    await sim.initiate(ORDER);
+    expect(await pageOf(paymentId())).toMatch(
+      /data-key="step-initiated-1".*<form method="post" action="\/_sim\/ui\/requests\/1\/replay"/s,
+    );
+  });
+
+  it('explains a blocked IPN', async () => {
+    await sim.initiate({ ...ORDER, ipn_url: 'http://93.184.216.34/ipn' });
+    const id = paymentId();
+    await sim.server.parts.payments.settle(id, { outcome: 'approve', by: 'control' });
+    const ipn = ipnOf(id);
+    const step = stepsIn(await pageOf(id)).get(`step-${ipn}-1`);
+    expect(step).toContain('Attempt 1<');
+    expect(await pageOf(id)).toMatch(/data-verdict="bad".*--allow-ipn-host/s);
+  });
+
+  it('says that an attempt is waiting for its response', async () => {
+    const silent = await startReceiver(['hang']);
+    await sim.initiate({ ...ORDER, ipn_url: `${silent.url}/ipn` });
+    const id = paymentId();
+    void sim.server.parts.payments.settle(id, { outcome: 'approve', by: 'control' }).catch(() => {});
+    await silent.request(1);
+    expect(await pageOf(id)).toContain('Waiting up to 10 s for the response.');
+  });
+
+  it('distinguishes several IPNs', async () => {
+    const id = await paid();
+    await sim.server.parts.ipns.fire({ payment: id });
+    const steps = stepsIn(await pageOf(id));
+    for (const { id: ipn } of sim.server.parts.ipns.of(id)) {
+      expect(steps.get(`step-${ipn}-1`)).toContain(`, IPN <code>${ipn}</code>`);
+    }
+  });
+
+  it('stays small with very many attempts, and keeps the first steps', async () => {
+    const id = await paid();
+    const ipn = ipnOf(id);
+    for (let times = 0; times < 120; times++) await sim.server.parts.ipns.resend(ipn);
+    const html = await pageOf(id);
+    const steps = stepsIn(html);
+    expect(steps.has('step-initiated-1')).toBe(true);
+    expect(steps.has(`step-${ipn}-121`)).toBe(true);
+    expect(steps.has(`step-${ipn}-101`)).toBe(false);
+    expect(html).toContain('And 101 more.');
+    expect(html.length).toBeLessThan(250_000);
+  });
+});

@@ -1,0 +1,449 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { startReceiver } from '../../helpers/receiver.ts';
+import { CARD } from '../../helpers/records.ts';
+import { ORDER, paid, type Sim, startSim } from '../../helpers/sim.ts';
+
+const HOSTILE = `"><img src=x>'&`;
+let sim: Sim;
+
+beforeEach(async () => {
+  sim = await startSim();
+});
+
+const fields = (more: Record<string, string> = {}) => ({ ...ORDER, ...more });
+
+const get = (path: string, headers: Record<string, string> = {}) => fetch(sim.url + path, { headers });
+
+function post(
+  path: string,
+  form: Record<string, string> = {},
+  headers: Record<string, string> = {},
+): Promise<Response> {
+  const body = new URLSearchParams(form);
+  return fetch(sim.url + path, { method: 'POST', body, headers, redirect: 'manual' });
+}
+
+/** The page that follows a form, as text. */
+async function followed(answer: Response): Promise<string> {
+  expect(answer.status).toBe(303);
+  return (await get(answer.headers.get('location') ?? '')).text();
+}
+
+const newest = async () => (await sim.control<{ data: { id: string }[] }>('/payments')).data[0]?.id ?? '';
+
+/** The id of the IPN of a paid order. */
+const approved = async (changes: Record<string, string> = {}, on = sim) =>
+  (await paid(on, changes)).delivery?.id ?? '';
+
+const PAGES = [
+  '',
+  '?status=ipn-not-accepted',
+  '/ui/cards',
+  '/ui/settings',
+  '/ui/requests',
+  '/ui/audit',
+  '/ui/customers',
+  '/ui/new-payment',
+  '/ui/faults',
+  '/ui/signature',
+];
+
+describe('every page of the dashboard', () => {
+  it.each(PAGES)('/_sim%s is complete, with an empty store and with records', async (path) => {
+    const empty = await get(`/_sim${path}`);
+    expect([empty.status, empty.headers.get('content-type')]).toEqual([200, 'text/html; charset=UTF-8']);
+    await sim.initiate(fields());
+    const full = await (await get(`/_sim${path}`)).text();
+    expect(full).toMatch(/^<!doctype html>.*<\/html>$/s);
+    expect(full.match(/<h1/g)).toHaveLength(1);
+    expect(full).not.toContain('undefined');
+  });
+
+  it('links to each record, whatever its id in an imported state', async () => {
+    await sim.initiate(fields());
+    const odd = `pay /../?a#b%0a\n${HOSTILE}`;
+    const snapshot = (await (await get('/_sim/snapshot')).text()).replaceAll(
+      await newest(),
+      JSON.stringify(odd).slice(1, -1),
+    );
+    const headers = { 'content-type': 'application/json' };
+    const put = await fetch(`${sim.url}/_sim/snapshot`, { method: 'PUT', headers, body: snapshot });
+    expect(put.status).toBe(200);
+    const [, link = ''] = /<th scope="row"><a href="([^"]*)"/.exec(await (await get('/_sim')).text()) ?? [];
+    const path = link.replaceAll('&#39;', "'");
+    const shown = await get(path);
+    expect([shown.status, (await shown.text()).includes('<img')]).toEqual([200, false]);
+    expect(await followed(await post(`${path}/settle`, { outcome: 'approve' }))).toContain('>succeeded<');
+  });
+
+  it('runs only its own script, and loads nothing from elsewhere', async () => {
+    const policy = (await get('/_sim')).headers.get('content-security-policy') ?? '';
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).toContain("script-src 'self'");
+    expect(policy).toContain("form-action 'self'");
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(policy).not.toContain('unsafe');
+    const html = await (await get('/_sim')).text();
+    expect(html).not.toMatch(/<script(?! src="\/_sim\/ui\/live.js")| on\w+=|style="/);
+  });
+
+  it('shows the text of a merchant as text, never as markup', async () => {
+    const ipn = await approved({ identifier: HOSTILE, details: HOSTILE, customer_name: HOSTILE });
+    const id = await newest();
+    for (const path of [...PAGES, `/ui/payments/${id}`, `/ui/ipns/${ipn}`, '/ui/requests/1']) {
+      const html = await (await get(`/_sim${path}`)).text();
+      expect(html).not.toContain('<img');
+    }
+  });
+
+  it('has an icon, even if the page declares none, and requests for it are not logged', async () => {
+    const icon = await get('/favicon.ico');
+    expect([icon.status, icon.headers.get('content-type')]).toEqual([200, 'image/svg+xml']);
+    expect(await (await get('/_sim')).text()).toContain('<link rel="icon" href="data:image/svg+xml,');
+    expect((await sim.control<{ data: unknown[] }>('/requests')).data).toEqual([]);
+  });
+
+  it.each(['GET', 'POST', 'DELETE'])(
+    'responds to %s at an unknown URL of the dashboard with a page',
+    async (method) => {
+      for (const path of [
+        '/_sim/ui/payment',
+        '/_sim/ui/',
+        '/_sim/ui/payments/a/b',
+        '/_sim/ui/%3Cscript%3E',
+      ]) {
+        const answer = await fetch(sim.url + path, { method });
+        expect([path, answer.status]).toEqual([path, 404]);
+        expect(answer.headers.get('content-type')).toBe('text/html; charset=UTF-8');
+        const html = await answer.text();
+        expect(html).toMatch(/role="alert".*there is no route .*<h1>Not found<\/h1>/s);
+        expect(html).not.toContain('<script>');
+        expect(html).not.toContain('nearest route');
+      }
+      const other = await fetch(`${sim.url}/_sim/uix`, { method });
+      expect(other.headers.get('content-type')).toBe('application/json');
+    },
+  );
+
+  it('explains a 404', async () => {
+    for (const path of ['payments/none', 'ipns/none', 'cards/none', 'requests/999']) {
+      const answer = await get(`/_sim/ui/${path}`);
+      expect(answer.status).toBe(404);
+      expect(await answer.text()).toMatch(/role="alert".*<h1>Not found<\/h1>/s);
+      // The script must not fill the console when its record is removed.
+      const live = await get(`/_sim/ui/${path}`, { 'x-gateway-sim-live': '1' });
+      expect([live.status, (await live.text()).includes('Not found')]).toEqual([200, true]);
+    }
+  });
+});
+
+describe('a form that the script sends', () => {
+  const script = { 'x-gateway-sim-live': '1' };
+
+  it('gets the next URL without a redirect', async () => {
+    await sim.initiate(fields());
+    const path = `/_sim/ui/payments/${await newest()}`;
+    const answer = await post(`${path}/settle`, { outcome: 'approve' }, script);
+    expect([answer.status, answer.headers.get('location'), await answer.text()]).toEqual([204, path, '']);
+  });
+
+  it('gets a page that marks the problem, without an error in the console', async () => {
+    const answer = await post('/_sim/ui/cards', { ...CARD, amount: '0' }, script);
+    const html = await answer.text();
+    expect(answer.status).toBe(200);
+    expect(html).toMatch(/role="alert".*amount must be a plain decimal greater than 0/s);
+    expect(html).toMatch(
+      /<input id="field-amount"[^>]*value="0"[^>]*aria-invalid="true" aria-describedby="field-amount-problem" autofocus/,
+    );
+    expect(html).toMatch(/id="field-amount-problem"[^>]*>Must be a plain decimal greater than 0 /);
+    expect(html.match(/aria-invalid="/g)).toHaveLength(1);
+  });
+});
+
+describe('payments', () => {
+  it('are filtered by status, mode and text', async () => {
+    await sim.initiate(fields({ identifier: 'tea-1' }));
+    await sim.initiate(fields({ identifier: 'tea-2' }), 'live');
+    await sim.initiate(fields({ identifier: 'milk' }));
+    await sim.server.parts.payments.settle('milk', { outcome: 'cancel', by: 'control' });
+    const shown = async (query: string) => {
+      const html = await (await get(`/_sim?${query}`)).text();
+      return ['tea-1', 'tea-2', 'milk'].filter((name) => html.includes(`>${name}</a>`));
+    };
+    expect(await shown('')).toEqual(['tea-1', 'tea-2', 'milk']);
+    expect(await shown('status=canceled')).toEqual(['milk']);
+    expect(await shown('mode=live')).toEqual(['tea-2']);
+    expect(await shown('text=TEA-')).toEqual(['tea-1', 'tea-2']);
+    expect(await shown('text=tea-&mode=sandbox&status=pending')).toEqual(['tea-1']);
+    expect(await shown('text=coffee')).toEqual([]);
+    expect(await shown('cursor=nonsense&status=')).toEqual(['tea-1', 'tea-2', 'milk']);
+  });
+
+  it('are counted by status, with a link that keeps the rest of the filter', async () => {
+    await sim.initiate(fields());
+    const html = await (await get('/_sim?status=canceled&text=tea')).text();
+    expect(html).toMatch(/href="\/_sim\?status=pending&amp;text=tea"><span class="number">1</);
+    expect(html).toMatch(/href="\/_sim\?status=canceled&amp;text=tea" aria-current="true"/);
+    expect(html).toMatch(/href="\/_sim\?text=tea"><span class="number">1<\/span> all/);
+    // Clicking a selected mode removes it.
+    const live = await (await get('/_sim?mode=live')).text();
+    expect(live).toMatch(/href="\/_sim" aria-current="true">live</);
+  });
+
+  it('have the number of warnings in the list, and the warnings on their page', async () => {
+    for (let times = 0; times < 2; times++) await sim.initiate(fields());
+    const list = await (await get('/_sim')).text();
+    const page = await (await get(`/_sim/ui/payments/${await newest()}`)).text();
+    expect(list).toMatch(
+      /<span class="warning" title="[^"]+">1<span class="unseen"> warning<\/span><\/span>/,
+    );
+    expect(page.match(/class="warning"/g)).toHaveLength(1);
+  });
+
+  it('report that they are already settled', async () => {
+    await sim.initiate(fields());
+    const path = `/_sim/ui/payments/${await newest()}/settle`;
+    await post(path, { outcome: 'approve' });
+    const answer = await post(path, { outcome: 'cancel' });
+    expect(answer.status).toBe(409);
+    expect(await answer.text()).toMatch(/role="alert".*already succeeded/s);
+  });
+});
+
+describe('IPNs', () => {
+  const NOT_ACCEPTED = '/_sim?status=ipn-not-accepted';
+  const namesIn = (html: string) =>
+    [...html.matchAll(/<th scope="row"><a [^>]*>(.*?)<\/a>/g)].map(([, name]) =>
+      name?.replace(/<[^>]+>/g, ''),
+    );
+
+  it('that were not accepted are a tab of the payments, from which Resend returns', async () => {
+    const receiver = await startReceiver();
+    sim = await startSim({ ipnSchedule: ['1h'] });
+    await approved({ identifier: 'tea', ipn_url: `${receiver.url}/ipn` });
+    const milk = await approved({ identifier: 'milk' });
+    await sim.initiate(fields({ identifier: 'pending' }));
+    const moved = await fetch(`${sim.url}/_sim/ui/ipns`, { redirect: 'manual' });
+    expect([moved.status, moved.headers.get('location')]).toEqual([303, NOT_ACCEPTED]);
+    const html = await (await get(NOT_ACCEPTED)).text();
+    expect(namesIn(html)).toEqual(['milk']);
+    expect(html.replace(/<[^>]+>/g, '')).toMatch(
+      /3 all1 pending2 succeeded0 canceled0 failed0 expired1 IPN not accepted/,
+    );
+    expect(html).toContain('unreachable (connection refused), retry scheduled');
+    const from = /name="from" value="([^"]*)"/.exec(html)?.[1] ?? '';
+    const answer = await post(`/_sim/ui/ipns/${milk}/resend`, { from });
+    expect(answer.headers.get('location')).toBe(NOT_ACCEPTED);
+  });
+
+  it('are on the page of their payment, and have their own page without one', async () => {
+    const id = await approved();
+    const payment = sim.server.parts.payments.require('order-1');
+    const moved = await fetch(`${sim.url}/_sim/ui/ipns/${id}`, { redirect: 'manual' });
+    const place = `/_sim/ui/payments/${payment.id}#step-${id}-1`;
+    expect([moved.status, moved.headers.get('location')]).toEqual([303, place]);
+    const receiver = await startReceiver();
+    const to = `${receiver.url}/by-hand`;
+    const [fired] = await sim.server.parts.ipns.fire({ to, identifier: 'by-hand', amount: '5' });
+    const html = await (await get(`/_sim/ui/ipns/${fired?.id}`)).text();
+    expect(html).toMatch(/<h1>IPN of by-hand<\/h1>.*data-state="accepted".*data-verdict="good"/s);
+    const requests = await (await get('/_sim/ui/requests?route=IPN')).text();
+    expect(requests).toContain(`<a href="/_sim/ui/ipns/${fired?.id}?route=IPN"`);
+    expect(namesIn(requests)).toEqual([`POST ${to}`]);
+  });
+
+  it('are resent, sent elsewhere, and forged from the payment', async () => {
+    const receiver = await startReceiver();
+    const id = await approved({ ipn_url: `${receiver.url}/ipn` });
+    const from = `/_sim/ui/payments/${sim.server.parts.payments.require('order-1').id}`;
+    const resent = await post(`/_sim/ui/ipns/${id}/resend`, { from });
+    expect(resent.headers.get('location')).toBe(`${from}#step-${id}-2`);
+    expect(await followed(resent)).toContain('Your shop: accepted, 2 attempts</span>');
+    const other = { to: `${receiver.url}/other`, from };
+    const elsewhere = await followed(await post(`/_sim/ui/ipns/${id}/resend`, other));
+    expect(elsewhere).toContain(other.to);
+    // Each of these has one or two attempts.
+    expect(elsewhere).toContain('Your shop: accepted, 2 IPNs</span>');
+    const forged = await followed(await post(`/_sim/ui/ipns/${id}/tamper`, { tamper: 'case', from }));
+    expect(forged).toContain('it does not match the secret key');
+    expect(forged).toContain('data-state="forgery-accepted">Your shop: accepted a forged IPN</span>');
+    expect(receiver.requests.map(({ url }) => url)).toEqual(['/ipn', '/ipn', '/other', '/ipn']);
+  });
+
+  it('are resent together if selected, and one notice shows the result', async () => {
+    const receiver = await startReceiver([{ status: 500 }, {}]);
+    await approved({ identifier: 'tea', ipn_url: `${receiver.url}/ipn` });
+    await approved({ identifier: 'milk' });
+    const html = await (await get(NOT_ACCEPTED)).text();
+    const [, action = ''] = /<form id="resend-selected" method="post" action="([^"]*)"/.exec(html) ?? [];
+    const names = [...html.matchAll(/type="checkbox" name="([^"]*)" form="resend-selected"/g)];
+    const selected = Object.fromEntries(names.map(([, name = '']) => [name, 'on']));
+    const answer = await post(action, { from: NOT_ACCEPTED, ...selected });
+    expect(answer.headers.get('location')).toBe(`${NOT_ACCEPTED}&resent=1+of+2`);
+    const after = await followed(answer);
+    expect(after).toContain('Resent: 1 of 2 accepted.');
+    expect(namesIn(after)).toEqual(['milk']);
+    const none = await post(action);
+    expect([none.status, await none.text()]).toEqual([422, expect.stringContaining('no IPN is selected')]);
+    const linked = await (await get('/_sim?resent=Call+0123+456')).text();
+    expect(linked).not.toContain('Call 0123');
+  });
+
+  it('show the forward address, not their ipn_url, if they were forwarded', async () => {
+    const receiver = await startReceiver([{ status: 500 }]);
+    const forwarding = await startSim({ forwardIpn: `${receiver.url}/mine` });
+    const id = await approved({ ipn_url: 'https://shop.example/ipn' }, forwarding);
+    const page = async (path: string) => (await fetch(`${forwarding.url}/_sim${path}`)).text();
+    const list = await page('?status=ipn-not-accepted');
+    expect(list).toContain(`forwarded to </span><span>${receiver.url}/mine</span>`);
+    expect(list).not.toContain('shop.example');
+    expect(await page(`/ui/ipns/${id}`)).toMatch(/Forwarded to.*\/mine/s);
+  });
+
+  it('link back to our own pages only', async () => {
+    const id = await approved();
+    const { id: payment } = sim.server.parts.payments.require('order-1');
+    for (const from of [
+      '/_sim/ui/ipns?next=https://evil.test',
+      'https://evil.test/',
+      '//evil.test',
+      '/_sim/ui/../../evil',
+    ]) {
+      const answer = await post(`/_sim/ui/ipns/${id}/resend`, { from });
+      expect(answer.headers.get('location')).toMatch(
+        new RegExp(`^/_sim/ui/payments/${payment}#step-${id}-\\d$`),
+      );
+    }
+  });
+
+  it('show the signed text, the request and the response', async () => {
+    const receiver = await startReceiver([{ status: 500, body: '{"oops":true}' }]);
+    const id = await approved({ ipn_url: `${receiver.url}/ipn` });
+    const html = await (await get(`/_sim/ui/ipns/${id}`)).text();
+    expect(html).toContain('49.90order-1');
+    expect(html).toContain('data[amount] = 49.90');
+    expect(html).toContain('data%5Bamount%5D=49.90');
+    expect(html).toContain('&quot;oops&quot;: true');
+    expect(html).toContain('Correct: upper-case hex HMAC-SHA256');
+    await post('/_sim/ui/settings/keys', {});
+    expect(await (await get(`/_sim/ui/ipns/${id}`)).text()).toMatch(
+      /it does not match the secret key.*which has since been replaced/s,
+    );
+  });
+});
+
+describe('cards', () => {
+  it('are created, charged, funded, blocked and cancelled', async () => {
+    const created = await post('/_sim/ui/cards', CARD);
+    const path = created.headers.get('location') ?? '';
+    const page = await followed(created);
+    expect(page).toMatch(/<summary>\*+\d{4} \(show\)<\/summary>/);
+    expect(await followed(await post(`${path}/charge`, { amount: '12.50', details: 'Coffee' }))).toContain(
+      'Coffee',
+    );
+    await post(`${path}/fund`, { amount: '5' });
+    expect(await followed(await post(`${path}/block`))).toContain('class="status inactive"');
+    const refused = await post(`${path}/charge`, { amount: '1' });
+    expect(refused.status).toBe(409);
+    expect(await refused.text()).toContain('role="alert"');
+    expect(await followed(await post(`${path}/cancel`))).toContain('class="status canceled"');
+  });
+
+  it('link back to the filtered list, also after an action', async () => {
+    const path = (await post('/_sim/ui/cards', CARD)).headers.get('location') ?? '';
+    const list = await (await get('/_sim/ui/cards?text=travel')).text();
+    expect(list).toContain(`<a href="${path}?text=travel">`);
+    const page = await (await get(`${path}?text=travel`)).text();
+    expect(page).toContain('<a class="back" href="/_sim/ui/cards?text=travel">Back to the filtered list</a>');
+    expect(page.split(`<input type="hidden" name="from" value="${path}?text=travel"/>`)).toHaveLength(5);
+  });
+
+  it('are created with the command on the empty page', async () => {
+    const html = await (await get('/_sim/ui/cards')).text();
+    const command = /<code id="sample">(.*?)<\/code>/s.exec(html)?.[1] ?? '';
+    const [, url] = /^curl (\S+)/.exec(command) ?? [];
+    const header = /Authorization: (Bearer [^&]+)&#39;/.exec(command)?.[1] ?? '';
+    const body = /-d &#39;(.*)&#39;/.exec(command)?.[1]?.replaceAll('&quot;', '"') ?? '';
+    const headers = { authorization: header, 'content-type': 'application/json' };
+    const created = await fetch(url ?? '', { method: 'POST', headers, body });
+    expect(created.status).toBe(200);
+  });
+
+  it('belong to the selected merchant', async () => {
+    await post('/_sim/ui/settings/merchants', { name: 'Second Shop' });
+    const second = [...sim.server.parts.merchants.all.values()].at(-1);
+    const created = await post('/_sim/ui/cards', { ...CARD, merchant: second?.id ?? '' });
+    expect(await followed(created)).toContain('Second Shop');
+    const [card] = sim.server.parts.cards.all.values();
+    expect(card?.merchantId).toBe(second?.id);
+  });
+});
+
+describe('keys', () => {
+  it('are replaced with one click, with a note that the old pair stops working', async () => {
+    const html = await followed(await post('/_sim/ui/settings/keys', {}));
+    expect(html).not.toContain(sim.publicKey);
+    expect(html).toContain('The old pair stops working immediately');
+    const { data } = await sim.control<{ data: { publicKey: string }[] }>('/merchants');
+    expect(html).toContain(data[0]?.publicKey);
+  });
+
+  it('are created for a new merchant, but not for an existing name', async () => {
+    expect(await followed(await post('/_sim/ui/settings/merchants', { name: 'Second Shop' }))).toContain(
+      'Second Shop',
+    );
+    expect((await post('/_sim/ui/settings/merchants', { name: 'Second Shop' })).status).toBe(422);
+  });
+});
+
+describe('verification codes', () => {
+  it('are shown as valid, replaced, expired or settled, and can be copied while valid', async () => {
+    const { payments, checkout, clock } = sim.server.parts;
+    await sim.initiate(fields(), 'live');
+    const id = await newest();
+    const payment = () => payments.find(id) ?? expect.fail('there is no payment');
+    const shown = async () => {
+      const html = await (await get('/_sim/ui/customers')).text();
+      const [, codes = ''] = /id="message-list"(.*?)<\/section>/s.exec(html) ?? [];
+      return [...codes.matchAll(/class="status (\w+)"/g), ...codes.matchAll(/data-(copy)/g)].map(
+        ([, found]) => found,
+      );
+    };
+    await checkout.enterEmail(payment(), 'wallet@example.com');
+    expect(await shown()).toEqual(['valid', 'copy']);
+    await checkout.resendCode(payment());
+    expect(await shown()).toEqual(['valid', 'replaced', 'copy']);
+    await clock.move({ advance: '10m' });
+    expect(await shown()).toEqual(['expired', 'replaced']);
+    await payments.settle(id, { outcome: 'cancel', by: 'control' });
+    expect(await shown()).toEqual(['settled', 'settled']);
+  });
+});
+
+describe('the faults page and the clock page', () => {
+  it('set and clear faults, which every page shows while they are active', async () => {
+    const STATUS = '/_sim/ui/faults/status';
+    const set = { route: 'initiate', status: '503', times: '2', identifier: '' };
+    const html = await followed(await post(STATUS, set));
+    expect(html).toMatch(/1 fault active.*status 503/s);
+    expect(await (await get('/_sim')).text()).toContain('1 fault active');
+    const only = { route: 'ipn' };
+    for (const identifier of ['a', 'b']) await post('/_sim/ui/faults/drop', { ...only, identifier });
+    await post('/_sim/ui/faults/clear', { route: 'ipn', identifier: 'a' });
+    const left = sim.server.parts.faults.list.filter(({ rule }) => rule.route === 'ipn');
+    expect(left.map(({ rule }) => rule.identifier)).toEqual(['b']);
+    expect(await followed(await post('/_sim/ui/faults/clear', {}))).not.toContain('1 fault active');
+  });
+
+  it('pause, move and resume the clock', async () => {
+    const freeze = '2027-01-01T00:00:00Z';
+    expect(await followed(await post('/_sim/ui/faults/clock', { move: 'freeze', freeze }))).toContain(
+      '2027-01-01 00:00:00',
+    );
+    expect(await followed(await post('/_sim/ui/faults/clock', { move: 'resume', from: '/_sim' }))).toContain(
+      '<h1>Payments</h1>',
+    );
+    for (const wrong of [{ move: 'back' }, { move: 'advance', advance: 'soon' }, {}])
+      expect((await post('/_sim/ui/faults/clock', wrong)).status).toBe(422);
+  });
+});

@@ -1,0 +1,156 @@
+import { readFile } from 'node:fs/promises';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { encodeIpn, ipnFields } from '../../../src/wire/documented/ipn.ts';
+import { sign } from '../../../src/wire/documented/signature.ts';
+import { character } from '../../helpers/characters.ts';
+import { pendingPayment, SECRET_KEY, type SettingsChanges, settings, state } from '../../helpers/records.ts';
+
+interface Vector {
+  note: string;
+  amount: string;
+  identifier: string;
+  secretKey: string;
+  signature: string;
+}
+
+/*
+ * A signature computed without our code (documented: upper-case hexadecimal HMAC-SHA256 over the amount directly
+ * followed by the identifier, keyed with the secret key). For amount 49.9 and identifier order-1:
+ *
+ *   $ printf '%s' '49.9order-1' | openssl dgst -sha256 -hmac sec_sim_9876543210
+ *   SHA2-256(stdin)= 927c14a3c487c1431cddb586a5a9a7c68347d2cd153c7db8b0c77f8c3dbdea2f
+ *
+ * converted to upper case. fixtures/signatures.json was computed with Python's hmac module
+ * (`hmac.new(key.encode(), (amount + identifier).encode(), 'sha256')`), and two of its entries also with openssl.
+ */
+const BY_HAND = '927C14A3C487C1431CDDB586A5A9A7C68347D2CD153C7DB8B0C77F8C3DBDEA2F';
+const vectors = JSON.parse(
+  await readFile(new URL('../../../fixtures/signatures.json', import.meta.url), 'utf8'),
+) as Vector[];
+
+/** Reads a form as PHP reads it into `$_POST`: `data[currency][code]=USD` becomes nested. */
+function phpPost(body: string): Record<string, unknown> {
+  const post: Record<string, unknown> = {};
+  for (const [name, value] of new URLSearchParams(body)) {
+    const path = name.split(/[[\]]+/).filter((part) => part !== '');
+    let level = post;
+    for (const part of path.slice(0, -1)) {
+      level[part] ??= {};
+      level = level[part] as Record<string, unknown>;
+    }
+    level[path.at(-1) ?? ''] = value;
+  }
+  return post;
+}
+
+function payment(changes: Parameters<typeof pendingPayment>[1] = {}) {
+  return pendingPayment(state(), changes);
+}
+
+function ipnOf(changes: Parameters<typeof pendingPayment>[1] = {}, set: SettingsChanges = {}) {
+  return ipnFields(
+    { payment: payment(changes), status: 'success', holder: 'Ada Lovelace', secretKey: SECRET_KEY },
+    settings(set),
+  );
+}
+
+describe('the signature', () => {
+  it('matches one computed without our code', () => {
+    expect(sign('49.9', 'order-1', SECRET_KEY)).toBe(BY_HAND);
+  });
+
+  it.each(vectors)(
+    'of $amount + $identifier is the known answer: $note',
+    ({ amount, identifier, secretKey, signature }) => {
+      expect(sign(amount, identifier, secretKey)).toBe(signature);
+    },
+  );
+});
+
+describe('the fields of an IPN', () => {
+  it('have the names that receivers read', () => {
+    expect(ipnOf({ amount: '49.9', charge: '1.00' })).toEqual({
+      status: 'success',
+      signature: BY_HAND,
+      identifier: 'order-1',
+      data: {
+        payment_trx: 'TRX000000002',
+        amount: '49.9',
+        account_holder: 'Ada Lovelace',
+        payment_type: 'hosted',
+        payment_timestamp: '2026-01-15 10:30:00',
+        charge: '1.00',
+        currency: { code: 'USD', symbol: '$' },
+      },
+    });
+  });
+
+  it.each([
+    ['sent', '49.9'],
+    ['stored', '49.90000000'],
+    ['fixed:2', '49.90'],
+  ] as const)(
+    'with the amount format %s: the amount is %s, and the same text is signed',
+    (amountFormat, amount) => {
+      const { data, signature } = ipnOf({ amount: '49.9' }, { ipn: { amountFormat } });
+      expect(data.amount).toBe(amount);
+      expect(signature).toBe(sign(amount, 'order-1', SECRET_KEY));
+    },
+  );
+
+  it.each([
+    ['2026-01-15T10:30:00.123Z', '2026-01-15 10:30:00'],
+    ['2024-02-29T00:00:00.000Z', '2024-02-29 00:00:00'],
+  ])('have the time of initiation %s as %s, in UTC', (createdAt, text) => {
+    expect(ipnOf({ createdAt }).data.payment_timestamp).toBe(text);
+  });
+});
+
+describe('the body of an IPN', () => {
+  it('as a form is read by PHP as nested fields', () => {
+    const fields = ipnOf({ amount: '49.9' });
+    const { contentType, body } = encodeIpn(fields, 'form');
+    expect(contentType).toBe('application/x-www-form-urlencoded');
+    expect(phpPost(body)).toEqual(fields);
+  });
+
+  it('as a form escapes characters that would end a field or a name', () => {
+    const fields = ipnOf({ identifier: 'a&b=c+d e%41', customerName: '' });
+    const { body } = encodeIpn(
+      { ...fields, data: { ...fields.data, account_holder: 'Zoë & Søn=x+y 😀' } },
+      'form',
+    );
+    expect(body).toMatch(/^[\w.*%+&=-]+$/);
+    expect(new URLSearchParams(body).get('identifier')).toBe('a&b=c+d e%41');
+    expect(new URLSearchParams(body).get('data[account_holder]')).toBe('Zoë & Søn=x+y 😀');
+  });
+
+  it('as JSON has the amount as a string, digit by digit', () => {
+    const fields = ipnOf({ amount: '100.00' });
+    const { contentType, body } = encodeIpn(fields, 'json');
+    expect(contentType).toBe('application/json');
+    expect(body).toContain('"amount":"100.00"');
+    expect(JSON.parse(body)).toEqual(fields);
+  });
+
+  it('in either format gives a receiver the signed text', () => {
+    const anyText = fc.string({ unit: character, minLength: 1, maxLength: 20 });
+    const anyAmount = fc
+      .tuple(fc.nat(), fc.nat({ max: 99_999_999 }))
+      .map(([whole, part]) => `${whole}.${part}`);
+    fc.assert(
+      fc.property(
+        anyText,
+        anyAmount,
+        fc.constantFrom('form' as const, 'json' as const),
+        (identifier, amount, format) => {
+          const { body } = encodeIpn(ipnOf({ identifier, amount }), format);
+          const post = (format === 'form' ? phpPost(body) : JSON.parse(body)) as ReturnType<typeof ipnOf>;
+          expect(post.identifier).toBe(identifier);
+          expect(post.signature).toBe(sign(post.data.amount, post.identifier, SECRET_KEY));
+        },
+      ),
+    );
+  });
+});
