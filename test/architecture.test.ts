@@ -358,3 +358,27 @@ describe('the layers of src/', () => {
     expect(found).toEqual([]);
   });
 });
+
+/** Test files about more than one file of src/. */
+const CROSS_CUTTING = [
+  'architecture',
+  'http/pages/page-facts',
+  'library/alias-hosts',
+  'library/test-environment',
+  'marks',
+  'package',
+  'usecases/verbs',
+];
+/** Folders of tests of whole programs, which have other names. */
+const OF_PROGRAMS = /^(audit|browser|cli|clients|docs|long|recipes)\//;
+
+it('a test file has the name of the file of src/ that it tests', async () => {
+  const tests = (await readdir(join(ROOT, 'test'), { recursive: true })).filter((name) =>
+    name.endsWith('.test.ts'),
+  );
+  const sources = files.map((file) => file.replace(/\.tsx?$/, ''));
+  const homeless = tests
+    .map((file) => file.replace('.test.ts', ''))
+    .filter((name) => ![...sources, ...CROSS_CUTTING].includes(name) && !OF_PROGRAMS.test(name));
+  expect(homeless).toEqual([]);
+});

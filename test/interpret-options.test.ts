@@ -2,12 +2,17 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, it } from 'vitest';
+import type { Settled } from '../src/contract/payment.ts';
 import { PROFILE_NAMES } from '../src/contract/profiles.ts';
 import { connectGatewaySim } from '../src/index.ts';
 import type { StartOptions } from '../src/options/table.ts';
+import { writePair } from './helpers/certificates.ts';
 import { LINES } from './helpers/conform.ts';
 import { temporaryFolder } from './helpers/folder.ts';
-import { ORDER, startSim } from './helpers/sim.ts';
+import { pageOf } from './helpers/forms.ts';
+import { startReceiver } from './helpers/receiver.ts';
+import { startSecureReceiver } from './helpers/secure-receiver.ts';
+import { ask, enter, idOf, ORDER, type Sim, startSim } from './helpers/sim.ts';
 
 /** Initiates an order with these changes on an emulator with these options. */
 async function answerTo(options: StartOptions, changes: Record<string, string>, mode = '/sandbox') {
@@ -134,5 +139,133 @@ describe('an invalid profile', () => {
     const file = join(await temporaryFolder(), 'ours.json');
     await writeFile(file, text);
     await expect(startSim({ profile: file })).rejects.toThrow(message);
+  });
+});
+
+/** URLs that a shop sends in production. */
+const SENT = {
+  ipn_url: 'https://shop.example/wc-api/ipn?order=1&key=%20x',
+  success_url: 'https://shop.example:8443/thanks?order=1#é',
+  cancel_url: 'https://Shop.Example?cancel',
+  site_logo: 'https://cdn.example/logo.png',
+};
+
+async function settled(sim: Sim, fields: Record<string, string> = {}, outcome = 'approve'): Promise<Settled> {
+  const id = idOf(await sim.initiate({ ...ORDER, ...SENT, ...fields }));
+  const json = { outcome, awaitDelivery: true };
+  return (await ask<Settled>(sim, 'POST', `/payments/${id}/settle`, json)).body;
+}
+
+/** Starts an emulator that maps the shop to a local receiver. */
+async function mappedSim(more: StartOptions = {}) {
+  const receiver = await startReceiver();
+  const { port } = receiver;
+  const map = [`shop.example=127.0.0.1:${port}`, 'cdn.example=localhost:1'];
+  return { receiver, port, sim: await startSim({ map, ...more }) };
+}
+
+describe('a mapped host', () => {
+  it("is shown as mapped on a payment's page", async () => {
+    const { port, sim } = await mappedSim();
+    const { payment } = await settled(sim);
+    const html = await pageOf(sim, `/_sim/ui/payments/${payment.id}`);
+    const text = html.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ');
+    expect(text).toContain(`mapped to http://127.0.0.1:${port}/wc-api/ipn?order=1`);
+    expect(text).toContain(`mapped to http://127.0.0.1:${port}?cancel`);
+  });
+
+  it('gets its IPNs at the target, with the original path, query and Host header', async () => {
+    const { receiver, port, sim } = await mappedSim();
+    const { delivery, payment } = await settled(sim);
+    const { url, headers } = await receiver.request(1);
+    expect([url, headers.host]).toEqual(['/wc-api/ipn?order=1&key=%20x', 'shop.example']);
+    expect(headers['x-gateway-sim-original-url']).toBe(SENT.ipn_url);
+    const target = `http://127.0.0.1:${port}/wc-api/ipn?order=1&key=%20x`;
+    expect(delivery).toMatchObject({ url: SENT.ipn_url, forwardedTo: target, state: 'delivered' });
+    expect(delivery?.attempts).toMatchObject([{ url: target, responseStatus: 200 }]);
+    expect(payment.warnings.filter((text) => text.includes('cannot be reached'))).toEqual([]);
+  });
+
+  it('is replaced in redirects of browsers, but its URLs are stored as received', async () => {
+    const { port, sim } = await mappedSim();
+    const shop = `http://127.0.0.1:${port}`;
+    const approved = await settled(sim);
+    expect(approved.redirectUrl).toBe(`${shop}/thanks?order=1#é`);
+    expect(approved.payment).toMatchObject({
+      ipnUrl: SENT.ipn_url,
+      successUrl: SENT.success_url,
+      cancelUrl: SENT.cancel_url,
+      siteLogo: SENT.site_logo,
+      mappedTo: {
+        ipnUrl: `${shop}/wc-api/ipn?order=1&key=%20x`,
+        successUrl: `${shop}/thanks?order=1#é`,
+        cancelUrl: `${shop}?cancel`,
+        siteLogo: 'http://localhost:1/logo.png',
+      },
+    });
+    expect((await settled(sim, {}, 'cancel')).redirectUrl).toBe(`${shop}?cancel`);
+    const plain = await settled(sim, { ...ORDER, ipn_url: 'http://127.0.0.1:9/' });
+    expect(plain).toMatchObject({ payment: { mappedTo: null }, delivery: { forwardedTo: null } });
+    expect(plain.redirectUrl).toBe(ORDER['success_url']);
+  });
+
+  it('is replaced in the logo and links on the checkout', async () => {
+    const { port, sim } = await mappedSim();
+    const checkout = await sim.initiate({ ...ORDER, ...SENT });
+    const page = await (await fetch(checkout)).text();
+    expect(page).toContain('src="http://localhost:1/logo.png"');
+    const cancelled = await enter(checkout, 'cancel');
+    expect([cancelled.status, cancelled.headers.get('location')]).toEqual([
+      303,
+      `http://127.0.0.1:${port}?cancel`,
+    ]);
+    const closed = await (await fetch(checkout)).text();
+    expect(closed).toContain(`href="http://127.0.0.1:${port}?cancel"`);
+    expect(closed).not.toContain('shop.example');
+  });
+
+  it('is replaced if a payment settles automatically', async () => {
+    const { port, sim } = await mappedSim({ auto: 'approve', autoDelay: '0ms', delivery: 'redirect-only' });
+    const checkout = await sim.initiate({ ...ORDER, ...SENT });
+    const location = async () => (await fetch(checkout, { redirect: 'manual' })).headers.get('location');
+    await expect.poll(location).toContain(`http://127.0.0.1:${port}/thanks?order=1`);
+  });
+
+  it('uses TLS with the original host name if the target has https', async () => {
+    const folder = await temporaryFolder();
+    for (const name of ['shop.example', 'localhost']) {
+      const pair = await writePair(folder, 'shop', [name]);
+      const receiver = await startSecureReceiver(pair);
+      const map = [`shop.example=https://localhost:${receiver.port}`];
+      const sim = await startSim({ map, ipnCa: pair.ca });
+      const { delivery } = await settled(sim);
+      expect(delivery?.attempts).toMatchObject([{ error: null, responseStatus: 200 }]);
+      expect(receiver.requests).toEqual([
+        { host: 'shop.example', servername: 'shop.example', url: '/wc-api/ipn?order=1&key=%20x' },
+      ]);
+    }
+  });
+
+  it('must be allowed if the target is public', async () => {
+    const sim = await startSim({ map: ['shop.example=https://203.0.113.7'] });
+    const { delivery, payment } = await settled(sim);
+    expect(delivery).toMatchObject({
+      state: 'refused',
+      note: expect.stringContaining('--allow-ipn-host 203.0.113.7'),
+    });
+    expect(payment.warnings).toContainEqual(expect.stringContaining('--allow-ipn-host 203.0.113.7'));
+  });
+
+  it('is not replaced in an address that the user enters, and --forward-ipn overrides the mapping', async () => {
+    const { receiver, sim } = await mappedSim();
+    const other = await startReceiver();
+    const { delivery } = await settled(sim);
+    await ask(sim, 'POST', `/ipns/${delivery?.id}/resend`, { to: `${other.url}/mine` });
+    expect((await other.request(1)).url).toBe('/mine');
+    const forwarding = await startSim({
+      map: [`shop.example=127.0.0.1:${receiver.port}`],
+      forwardIpn: `${other.url}/all`,
+    });
+    expect((await settled(forwarding)).delivery?.forwardedTo).toContain(`${other.url}/all?order=1`);
   });
 });

@@ -15,11 +15,12 @@ interface Lane {
 
 /** Files that open sockets, kill processes, or fill disks. */
 const OUTSIDE_THE_PROCESS = [
-  'test/{interpret-options,map,package}.test.ts',
-  'test/conform/{conform,conform-elsewhere,target}.test.ts',
-  'test/delivery/{clock,courier,curl,poster,receiver-trust,sender}.test.ts',
-  'test/store/{disk,folder,lock}.test.ts',
+  'test/{interpret-options,package}.test.ts',
+  'test/conform/{conform,target}.test.ts',
   'test/database/clients.test.ts',
+  'test/delivery/{courier,ipn-faults,poster,sender}.test.ts',
+  'test/store/{disk,folder,lock}.test.ts',
+  'test/system/clock.test.ts',
 ];
 const MOCKING = ['test/delivery/egress.test.ts', 'test/store/migrations.test.ts'];
 

@@ -1,11 +1,21 @@
-import { createServer as createTcpServer, type Socket } from 'node:net';
+import { execFile, spawnSync } from 'node:child_process';
+import { syncBuiltinESMExports } from 'node:module';
+import { createServer, createServer as createTcpServer, type LookupFunction, type Socket } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import tls from 'node:tls';
+import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { describeFailure, errorOf } from '../../src/contract/describe-delivery.ts';
-import { Egress } from '../../src/delivery/egress.ts';
-import { Poster, type PostRequest } from '../../src/delivery/poster.ts';
+import { Egress, EgressError } from '../../src/delivery/egress.ts';
+import { Poster, type PostRequest, type ReceiverTrust } from '../../src/delivery/poster.ts';
 import { failureOf, failureOfStatus } from '../../src/delivery/sender.ts';
+import { readCertificates } from '../../src/tls/identity.ts';
 import { BROKEN, listen, startAnswering } from '../helpers/answering.ts';
+import { LOOPBACK_NAMES, writePair } from '../helpers/certificates.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
 import { type Answer, startReceiver } from '../helpers/receiver.ts';
+import { startSecureReceiver } from '../helpers/secure-receiver.ts';
+import { paid, startSim } from '../helpers/sim.ts';
 
 /** A poster whose reports also describe the error. */
 function poster(egress = new Egress([], () => undefined)) {
@@ -355,3 +365,163 @@ it.each([
   const described = failure && describeFailure(failure, { url: 'http://shop/', responseStatus: status });
   expect(described).toEqual(problem === null ? null : expect.stringContaining(problem));
 });
+
+/** A receiver with a certificate for these names, and its CA certificate. */
+async function receiving(names: readonly string[] = LOOPBACK_NAMES, host?: string) {
+  const pair = await writePair(await temporaryFolder(), 'receiver', names);
+  const receiver = await startSecureReceiver(pair, host);
+  return { ...receiver, caFile: pair.ca, ca: await readCertificates(pair.ca, '--ipn-ca') };
+}
+
+async function post(url: string, trust: ReceiverTrust, egress = new Egress([], () => undefined)) {
+  const name = new URL(url).hostname;
+  const poster = new Poster(egress, trust);
+  onTestFinished(() => poster.close());
+  const { signal } = new AbortController();
+  const report = await poster.post({ url, name, headers: [], body: '', timeoutMs: 60_000, signal });
+  return { status: report.responseStatus, error: errorOf(report), failure: report.failure };
+}
+
+/** Resolves all names to this machine, as if it had a public address. */
+class PublicNames extends Egress {
+  constructor() {
+    super([], () => undefined);
+  }
+
+  override lookup(_port: number, { localOnly = false } = {}): LookupFunction {
+    return (_name, _options, callback) =>
+      localOnly
+        ? callback(
+            new EgressError({ code: 'egress', reason: 'public', host: 'x', address: null, port: 443 }),
+            '',
+          )
+        : callback(null, [{ address: '127.0.0.1', family: 4 }]);
+  }
+}
+
+const HAS_IPV6 = Object.values(networkInterfaces()).some((list) =>
+  list?.some(({ address }) => address === '::1'),
+);
+
+const ARRIVED = { status: 200, error: null, failure: null };
+
+describe('a receiver with a certificate from an unknown CA', () => {
+  it('is not trusted, and the error names the option that trusts it', async () => {
+    const { port } = await receiving();
+    expect(await post(`https://127.0.0.1:${port}/`, {})).toMatchObject({
+      status: null,
+      error: expect.stringContaining('is not trusted: set NODE_EXTRA_CA_CERTS or --ipn-ca'),
+    });
+  });
+
+  it('is trusted with --ipn-ca, for the names in its certificate', async () => {
+    const { port, ca } = await receiving(['localhost']);
+    expect(await post(`https://localhost:${port}/`, { ca })).toEqual(ARRIVED);
+    expect((await post(`https://127.0.0.1:${port}/`, { ca })).error).toContain('altnames');
+    const other = await receiving();
+    expect((await post(`https://127.0.0.1:${other.port}/`, { ca })).error).toContain('is not trusted');
+  });
+
+  it.runIf(HAS_IPV6)('gets no server name for an IP address such as [::1]', async () => {
+    const { port, ca, requests } = await receiving(LOOPBACK_NAMES, '::1');
+    expect(await post(`https://[::1]:${port}/`, { ca })).toEqual(ARRIVED);
+    expect(requests).toMatchObject([{ servername: false }]);
+  });
+
+  it('can also be trusted through Node’s root certificates with --ipn-ca', async () => {
+    const made = vi.spyOn(tls, 'createSecureContext');
+    syncBuiltinESMExports();
+    onTestFinished(() => {
+      made.mockRestore();
+      syncBuiltinESMExports();
+    });
+    const { port, ca } = await receiving();
+    await post(`https://127.0.0.1:${port}/`, { ca });
+    // No test receiver can have a certificate from a real CA.
+    expect(made.mock.calls.map(([options]) => options?.ca)).toContainEqual(
+      expect.arrayContaining([...tls.rootCertificates, ca]),
+    );
+  });
+
+  it('can also be trusted through NODE_EXTRA_CA_CERTS with --ipn-ca, if that file is readable', async () => {
+    const [{ ca }, extra] = [await receiving(), await receiving()];
+    const url = `https://127.0.0.1:${extra.port}/`;
+    vi.stubEnv('NODE_EXTRA_CA_CERTS', extra.caFile);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    expect(await post(url, { ca })).toEqual(ARRIVED);
+    vi.stubEnv('NODE_EXTRA_CA_CERTS', `${extra.caFile}.none`);
+    expect((await post(url, { ca })).error).toContain('is not trusted');
+  });
+});
+
+describe('--ipn-insecure', () => {
+  it.each(['127.0.0.1', 'localhost'])('accepts any certificate at %s', async (host) => {
+    const { port, requests } = await receiving(['elsewhere.example']);
+    expect(await post(`https://${host}:${port}/`, { insecure: true })).toEqual(ARRIVED);
+    expect(requests).toHaveLength(1);
+  });
+
+  it('checks certificates of an allowed address that is not local', async () => {
+    const { port } = await receiving(['elsewhere.example']);
+    // The unspecified address reaches this machine but is not a loopback address.
+    const egress = new Egress(['0.0.0.0'], () => undefined);
+    const { error } = await post(`https://0.0.0.0:${port}/`, { insecure: true }, egress);
+    expect(error).toContain('is not trusted');
+  });
+
+  it('checks certificates of a name that resolves to a public address', async () => {
+    const { port } = await receiving(['elsewhere.example']);
+    const { error } = await post(`https://localhost:${port}/`, { insecure: true }, new PublicNames());
+    expect(error).toContain('is not trusted');
+  });
+
+  it('makes one attempt if a local receiver does not respond', async () => {
+    let connections = 0;
+    const server = createServer((socket) => {
+      connections++;
+      socket.destroy();
+    });
+    const { error } = await post(`https://127.0.0.1:${await listen(server)}/`, { insecure: true });
+    expect(error).not.toBeNull();
+    expect(connections).toBe(1);
+  });
+
+  it('allows no additional addresses', async () => {
+    const rejected = await post('https://203.0.113.7/', { insecure: true });
+    expect(rejected).toMatchObject({ status: null, failure: { code: 'egress' } });
+  });
+});
+
+const HAS_CURL = spawnSync('curl', ['--version']).status === 0;
+
+/** The headers of a request in their order, without those that only an emulator sends. */
+const headersOf = (rawHeaders: readonly string[]) =>
+  rawHeaders
+    .flatMap((name, index) => (index % 2 ? [] : [[name, rawHeaders[index + 1]]]))
+    .filter(([name = '']) => !/^(X-Gateway-Sim|User-Agent)/i.test(name));
+
+it.skipIf(!HAS_CURL).each([
+  ['credentials', 'shop:p%40ss%20word@', '/ipn?order=1&x=%7e'],
+  ['credentials that are not UTF-8', 'us:caf%E9@', '/ipn'],
+  ['credentials with a lone percent sign', 'us:100%@', '/ipn'],
+  ['quotation marks and braces', '', "/ipn?q='x'&r={1}"],
+  ['an encoded dot segment', '', '/a/%2e%2e/b'],
+  ['dot segments', '', '/a/../b/./c'],
+  ['an empty path', '', '?q=1'],
+])(
+  `an IPN has the headers and the bytes of curl: %s${HAS_CURL ? '' : ' (curl is missing here)'}`,
+  async (_, credentials, target) => {
+    const sim = await startSim();
+    const receiver = await startReceiver();
+    const ipnUrl = receiver.url.replace('//', `//${credentials}`) + target;
+    const { payment } = await paid(sim, { ipn_url: ipnUrl, customer_name: 'A*' });
+    expect(payment.ipnUrl).toBe(ipnUrl);
+    const ipn = await receiver.request(1);
+    await promisify(execFile)('curl', ['--silent', '--globoff', '--data-raw', ipn.body, ipnUrl]);
+    const curl = await receiver.request(2);
+    expect([ipn.method, ipn.url, ipn.body]).toEqual([curl.method, curl.url, curl.body]);
+    expect(headersOf(ipn.rawHeaders)).toEqual(headersOf(curl.rawHeaders));
+    // As PHP encodes it.
+    expect(ipn.body).toContain('=A%2A&');
+  },
+);

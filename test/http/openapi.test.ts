@@ -2,9 +2,12 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createApp } from '../../src/http/app.ts';
 import { resolveOptions } from '../../src/options/resolve.ts';
+import type { StartOptions } from '../../src/options/table.ts';
 import { startServer } from '../../src/server.ts';
-import { Contract, type Document, type Schema } from '../helpers/contract.ts';
-import { startSim } from '../helpers/sim.ts';
+import { type Call, Contract, type Document, type Schema } from '../helpers/contract.ts';
+import { startReceiver } from '../helpers/receiver.ts';
+import { CARD, fields } from '../helpers/records.ts';
+import { ask, idOf, ORDER, type Sim, startSim } from '../helpers/sim.ts';
 
 /** Not part of the API: preflights, and the redirect from / to the dashboard. */
 const UNLISTED = ['OPTIONS', 'ALL'];
@@ -199,3 +202,287 @@ function isNamed(schema: Schema): boolean {
   const parts = (schema['anyOf'] as Schema[] | undefined) ?? [schema];
   return parts.every((part) => typeof part['$ref'] === 'string');
 }
+
+const CHECKOUT = { live: '/initiate/payment/checkout', sandbox: '/sandbox/initiate/payment/checkout' };
+const INITIATE = { live: '/payment/initiate', sandbox: '/sandbox/payment/initiate' };
+type Mode = keyof typeof INITIATE;
+
+interface Run {
+  sim: Sim;
+  contract: Contract;
+  document: Document;
+  /** Initiates a payment. @returns its id */
+  initiate: (mode: Mode, changes?: Record<string, string>) => Promise<string>;
+  call: <Body>(operation: string, more?: Call) => Promise<Body>;
+}
+
+async function documentOf({ url, server }: Sim): Promise<Document> {
+  const headers = { Authorization: `Bearer ${server.controlToken}` };
+  return (await fetch(`${url}/_sim/openapi.json`, { headers })).json() as Promise<Document>;
+}
+
+/** @param known default: made from the document of this emulator. The schemas take long to compile. */
+async function run(options: StartOptions = {}, known?: Contract): Promise<Run> {
+  const receiver = await startReceiver([{ body: 'OK' }]);
+  const sim = await startSim(options);
+  const document = await documentOf(sim);
+  const contract = known ?? new Contract(document);
+  const call = <Body>(operation: string, more?: Call) => contract.call<Body>(sim.url, operation, more);
+  const initiate = async (mode: Mode, changes: Record<string, string> = {}) => {
+    const ipn_url = `${receiver.url}/ipn`;
+    const form = { public_key: sim.publicKey, ...ORDER, ipn_url, ...changes };
+    const { url } = await call<{ url: string }>(`POST ${INITIATE[mode]}`, { form });
+    return idOf(url);
+  };
+  return { sim, contract, document, initiate, call };
+}
+
+async function codeOf({ call }: Run, mode: Mode): Promise<string> {
+  const { data } = await call<{ data: { code: string }[] }>('GET /_sim/inbox');
+  return mode === 'sandbox' ? '222666' : (data[0]?.code ?? '');
+}
+
+async function enter({ call }: Run, mode: Mode, query: Record<string, string>): Promise<void> {
+  const email = mode === 'sandbox' ? 'test_mode@mail.com' : 'wallet@example.com';
+  await call(`POST ${CHECKOUT[mode]}/email`, { query, status: 303, form: { email } });
+}
+
+async function useCheckout(used: Run, mode: Mode): Promise<void> {
+  const { initiate, call } = used;
+  const path = CHECKOUT[mode];
+  const id = await initiate(mode);
+  const query = { payment_id: id };
+  const see = { query, status: 303 };
+  await call(`GET ${path}`, { query });
+  await call(`POST ${path}`, { query });
+  await call(`POST ${path}/email`, { query, status: 422, form: { email: 'nobody' } });
+  await enter(used, mode, query);
+  await call(`POST ${path}/back`, see);
+  await enter(used, mode, query);
+  await call(`POST ${path}/resend`, see);
+  await call(`POST ${path}/code`, { query, status: 422, form: { code: '000000' } });
+  await call(`POST ${path}/code`, { ...see, form: { code: await codeOf(used, mode) } });
+  await call(`GET ${path}`, { query, status: 409 });
+  await call(`GET ${path}`, { query: { payment_id: 'none' }, status: 404 });
+  const foreign = { Origin: 'https://elsewhere.example' };
+  await call(`POST ${path}/cancel`, { query, status: 403, headers: foreign });
+
+  const canceled = { payment_id: await initiate(mode) };
+  await call(`POST ${path}/cancel`, { query: canceled, status: 303 });
+  const settled = { payment_id: await initiate(mode) };
+  const stays = { outcome: 'approve', delivery: 'ipn-only' };
+  await call(`POST ${path}/panel`, { query: settled, form: stays });
+  const aborted = { payment_id: await initiate(mode) };
+  await call(`POST ${path}/panel`, { query: aborted, status: 303, form: { outcome: 'cancel' } });
+  const expired = { payment_id: await initiate(mode) };
+  await call(`POST ${path}/panel`, { query: expired, form: { outcome: 'expire' } });
+  await call(`GET ${path}`, { query: expired, status: 410 });
+}
+
+async function useCards({ sim, call }: Run): Promise<void> {
+  const headers = { Authorization: `Bearer ${sim.secretKey}` };
+  const { data: card } = await call<{ data: { id: string } }>('POST /api/cards/save', {
+    headers,
+    json: CARD,
+  });
+  const params = { id: card.id };
+  const move = { params, status: 201 };
+  await call('POST /_sim/cards/{id}/transactions', {
+    ...move,
+    json: { type: 'charge', amount: '5', details: 'Tea' },
+  });
+  await call('POST /_sim/cards/{id}/transactions', { ...move, json: { type: 'fund', amount: '5.25' } });
+  const tooMuch = { type: 'charge', amount: '9999' };
+  await call('POST /_sim/cards/{id}/transactions', { params, status: 409, json: tooMuch });
+  await call('GET /api/cards', { headers, query: { page: '1' } });
+  await call('GET /api/cards/{id}', { headers, params });
+  await call('GET /_sim/cards');
+  await call('GET /_sim/cards/{id}', { params });
+  await call('PUT /api/cards/toggle', { headers, json: { card_id: card.id, active: false } });
+  await call('PUT /api/cards/cancel/{id}', { headers, params });
+
+  await call('PUT /api/cards/cancel/{id}', { headers, params, status: 409 });
+  await call('PUT /api/cards/toggle', { headers, status: 409, json: { card_id: card.id, active: true } });
+  await call('GET /api/cards', { status: 401 });
+  await call('GET /api/cards', { headers, status: 422, query: { page: 'x' } });
+  await call('GET /api/cards/{id}', { headers, status: 404, params: { id: 'none' } });
+  await call('GET /api/cards/{id}', { headers, status: 405, params: { id: 'save' } });
+  await call('POST /api/cards/save', { headers, status: 422, json: {} });
+  await call('POST /api/cards/save', { headers, status: 415, form: { title: 'x' } });
+  await call('GET /_sim/cards/{id}', { status: 404, params: { id: 'none' } });
+}
+
+async function usePayments({ initiate, call }: Run): Promise<void> {
+  await initiate('sandbox', { identifier: 'a/b c', amount: '1' });
+  const params = { ref: 'a/b c' };
+  const settled = await call<{ delivery: { id: string } }>('POST /_sim/payments/{ref}/settle', {
+    params,
+    json: { outcome: 'approve' },
+  });
+  await call('GET /_sim/payments', { query: { status: 'succeeded', limit: '5' } });
+  await call('GET /_sim/payments/{ref}', { params });
+  await call('POST /_sim/payments/{ref}/settle', { params, status: 409, json: { outcome: 'approve' } });
+  await call('POST /_sim/payments/{ref}/settle', { params, status: 422, json: { outcom: 'approve' } });
+  await call('GET /_sim/payments/{ref}', { status: 404, params: { ref: 'none' } });
+  await call('GET /_sim/payments', { status: 422, query: { limit: '0' } });
+  await initiate('live', { identifier: 'unheard', ipn_url: 'http://203.0.113.9/ipn' });
+  await call('POST /_sim/payments/{ref}/settle', {
+    params: { ref: 'unheard' },
+    json: { outcome: 'approve', awaitDelivery: true, visit: true },
+  });
+  await initiate('live', { identifier: 'unseen' });
+  const quiet = { outcome: 'fail', delivery: 'redirect-only' };
+  await call('POST /_sim/payments/{ref}/settle', { params: { ref: 'unseen' }, json: quiet });
+
+  const id = settled.delivery.id;
+  await call('GET /_sim/ipns', { query: { payment: 'a/b c' } });
+  await call('GET /_sim/ipns/{id}', { params: { id } });
+  await call('POST /_sim/ipns/{id}/resend', { params: { id } });
+  await call('POST /_sim/ipns/{id}/diagnose', { params: { id } });
+  await call('POST /_sim/ipns', { status: 201, json: { payment: 'a/b c', tamper: 'case' } });
+  await call('POST /_sim/ipns', { status: 201, json: { payment: 'a/b c', times: 2 } });
+  await call('POST /_sim/ipns', { status: 403, json: { to: 'http://203.0.113.9/ipn' } });
+  await call('POST /_sim/ipns', { status: 422, json: { tamper: 'everything' } });
+  await call('GET /_sim/ipns', { status: 404, query: { payment: 'none' } });
+}
+
+async function useSimulator({ initiate, call, contract }: Run): Promise<void> {
+  await call('GET /_sim/livez');
+  await call('GET /_sim/readyz');
+  await call('GET /_sim/openapi.json');
+  for (const path of ['', '/ui/paid', '/ui/canceled', '/ui/logo.svg']) await call(`GET /_sim${path}`);
+  const { id } = await call<{ id: string }>('POST /_sim/merchants', { status: 201, json: { name: 'Shop' } });
+  await call('POST /_sim/merchants/{id}/keys', { params: { id } });
+  await call('POST /_sim/merchants', { status: 422, json: { name: 'Shop' } });
+  await call('GET /_sim/merchants');
+  const { data } = await call<{ data: { id: string }[] }>('GET /_sim/wallets');
+  const wallet = { params: { id: data[0]?.id ?? '' } };
+  await call('POST /_sim/wallets/{id}/fund', { ...wallet, json: { amount: '10' } });
+  await call('POST /_sim/wallets/{id}/fund', { ...wallet, status: 422, json: { amount: '-1' } });
+  await call('POST /_sim/clock', { json: { advance: '2h' } });
+  await call('GET /_sim/clock');
+  await call('POST /_sim/clock', { status: 422, json: { advance: '1h', resume: true } });
+  await call('POST /_sim/faults', { status: 201, json: { route: 'initiate', status: 503, times: 1 } });
+  await call(`POST ${INITIATE.sandbox}`, { status: 503, form: {} });
+  await call('GET /_sim/faults');
+  await call('GET /_sim/status');
+  await call('PUT /_sim/faults', { json: { faults: [{ route: 'ipn', delay: '1s', probability: 0.5 }] } });
+  await call('POST /_sim/faults', { status: 422, json: { route: 'initiat' } });
+  await call('DELETE /_sim/faults');
+  await call('GET /_sim/requests', { query: { limit: '1000' } });
+
+  const events = await call<string>('GET /_sim/events', { query: { since: '0', follow: 'false' } });
+  const lines = events.match(/^data: .*$/gm) ?? [];
+  const kinds = new Set<string>();
+  for (const line of lines) {
+    const activity = JSON.parse(line.slice(6)) as { type: string };
+    kinds.add(activity.type);
+    expect([line, contract.problems(activity, 'components', 'schemas', 'SimEvent')]).toEqual([line, []]);
+  }
+  expect([...kinds].sort().join()).toBe('audit,cardTransaction,delivery,message,notice,payment,request');
+
+  const state = await call<{ version: number }>('GET /_sim/snapshot');
+  await call('PUT /_sim/snapshot', { json: state });
+  await call('PUT /_sim/snapshot', { status: 422, json: { ...state, version: state.version + 1 } });
+  await initiate('sandbox');
+  await call('POST /_sim/reset');
+  await call('GET /_sim/status', { status: 403, headers: { Origin: 'https://elsewhere.example' } });
+}
+
+async function useAudit({ sim, call }: Run): Promise<void> {
+  await call('GET /_sim/audit', { status: 404 });
+  await call('POST /_sim/audit', { status: 422, json: { ipnUrl: 'http://127.0.0.1:9/ipn', orderCmd: 'id' } });
+  await call('POST /_sim/audit', { status: 403, json: { ipnUrl: 'http://203.0.113.9/ipn' } });
+  let answer = () => {};
+  const asked = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  const shop = await startReceiver([{ status: 500, after: asked }]);
+  const json = { ipnUrl: `${shop.url}/ipn`, only: ['A'] };
+  await call('POST /_sim/audit', { status: 202, json });
+  await call('POST /_sim/audit', { status: 409, json });
+  answer();
+  await expect.poll(() => sim.server.parts.audits.last?.state).toBe('finished');
+  await call('GET /_sim/audit');
+}
+
+async function useInitiate({ sim, call }: Run): Promise<void> {
+  for (const mode of ['live', 'sandbox'] as const) {
+    await call(`POST ${INITIATE[mode]}`, { form: {} });
+    await call(`POST ${INITIATE[mode]}`, { json: { public_key: sim.publicKey } });
+    await call(`POST ${INITIATE[mode]}`, { status: 415, headers: { 'Content-Type': 'text/plain' } });
+    await call(`POST ${INITIATE[mode]}`, { status: 413, form: { details: 'x'.repeat(2 ** 20) } });
+    await call(`POST ${INITIATE[mode]}`, { status: 400, headers: { 'Content-Type': 'application/json' } });
+  }
+}
+
+/** Covers responses that need other start options. */
+async function useOthers({ contract }: Run): Promise<void> {
+  const staying = await run({ delivery: 'ipn-only' }, contract);
+  for (const mode of ['sandbox', 'live'] as const) {
+    const query = { payment_id: await staying.initiate(mode) };
+    await staying.call(`POST ${CHECKOUT[mode]}/cancel`, { query });
+    const paid = { payment_id: await staying.initiate(mode) };
+    await enter(staying, mode, paid);
+    await staying.call(`POST ${CHECKOUT[mode]}/code`, {
+      query: paid,
+      form: { code: await codeOf(staying, mode) },
+    });
+  }
+
+  const hasty = await run({ auto: 'approve', autoDelay: '0ms', errorStatus: 'http' }, contract);
+  for (const mode of ['sandbox', 'live'] as const) {
+    const query = { payment_id: await hasty.initiate(mode) };
+    await hasty.call('POST /_sim/clock', { json: { advance: '1s' } });
+    await hasty.call(`GET ${CHECKOUT[mode]}`, { query, status: 303 });
+    await hasty.call(`POST ${CHECKOUT[mode]}`, { query, status: 303 });
+    await hasty.call(`POST ${INITIATE[mode]}`, { status: 422, form: {} });
+    await expect(hasty.initiate(mode, { public_key: 'wrong' })).rejects.toThrow('401');
+  }
+  await hasty.call('GET /_sim/payments');
+
+  const guarded = await run({ host: '0.0.0.0', controlToken: 'a-token-of-ours' }, contract);
+  const wrong = { Authorization: 'Bearer another' };
+  await guarded.call('GET /_sim/status', { status: 401, headers: wrong });
+  await guarded.call('GET /_sim', { status: 401, headers: wrong });
+  await guarded.call('GET /_sim/openapi.json', { status: 401, headers: wrong });
+  await guarded.call('POST /_sim/ui/token', { status: 401, form: { token: 'another' } });
+  await guarded.call('POST /_sim/ui/token', { status: 303, form: { token: 'a-token-of-ours' } });
+}
+
+describe('the OpenAPI document', () => {
+  it('describes every response of every operation, including errors', async () => {
+    const one = await run();
+    await useInitiate(one);
+    await useCheckout(one, 'sandbox');
+    await useCheckout(one, 'live');
+    await useCards(one);
+    await usePayments(one);
+    await useAudit(one);
+    await useSimulator(one);
+    await useOthers(one);
+    await one.call('POST /_sim/shutdown');
+    const successes = Object.entries(one.document.paths).flatMap(([path, item]) =>
+      Object.entries(item).flatMap(([method, { responses }]) =>
+        Object.keys(responses)
+          .filter((status) => /^[23]/.test(status))
+          .map((status) => `${method.toUpperCase()} ${path} ${status}`),
+      ),
+    );
+    expect(successes.filter((success) => !one.contract.seen.has(success)).sort()).toEqual([]);
+  });
+
+  it('describes the body and headers of an IPN', async () => {
+    const { contract, document } = await run();
+    const receiver = await startReceiver([{}]);
+    const sim = await startSim({ ipnFormat: 'json', forwardIpn: `${receiver.url}/here` });
+    await sim.initiate(fields({ public_key: sim.publicKey }) as Record<string, string>);
+    await ask(sim, 'POST', '/payments/order-1/settle', { outcome: 'approve' });
+    const { body, headers } = await receiver.request(1);
+    expect(contract.problems(JSON.parse(body), 'components', 'schemas', 'Ipn')).toEqual([]);
+    const { parameters = [] } = document.webhooks.ipn.post;
+    expect(parameters.map(({ name }) => headers[name.toLowerCase()])).toEqual(
+      parameters.map(() => expect.anything()),
+    );
+  });
+});

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
-import { type FileHandle, open, readFile, stat, writeFile } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readFile, rmdir, stat, writeFile } from 'node:fs/promises';
+import fc from 'fast-check';
 import { Low } from 'lowdb';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { GatewayError } from '../../src/contract/error.ts';
@@ -7,10 +8,11 @@ import { initiate } from '../../src/domain/payment.ts';
 import { settle } from '../../src/domain/settle.ts';
 import type { Change, State } from '../../src/domain/state.ts';
 import { SNAPSHOT_VERSION } from '../../src/store/migrations.ts';
+import { parseChange, type Snapshot } from '../../src/store/snapshot.ts';
 import { Store } from '../../src/store/store.ts';
 import { interceptFiles, interceptSyncs } from '../helpers/file-calls.ts';
 import { copyOfFiles, temporaryFolder } from '../helpers/folder.ts';
-import { context, input, records, wallet } from '../helpers/records.ts';
+import { context, input, pendingPayment, records, state, wallet } from '../helpers/records.ts';
 import { changesIn, dbOf, idsIn, journalOf, openStore, put } from '../helpers/store.ts';
 
 const KINDS = [
@@ -471,5 +473,188 @@ describe('the files of a store', () => {
     const left = await openStore(await copyOfFiles(folder));
     expect(idsIn(left)).toEqual([...INITIAL, 'kept', 'first']);
     expect(left.state.wallets.get('kept')).toEqual(wallet({ id: 'kept' }));
+  });
+});
+
+const template = pendingPayment(state(), {}, context());
+const paymentIds = (store: Store) => [...store.state.payments.values()].map(({ id }) => id);
+const putPayment = (store: Store, id: string, details = '') =>
+  store.commit(() => ({ change: { payments: [{ ...template, id, details }] }, result: null }));
+const remove = (store: Store, ...payments: string[]) =>
+  store.commit(() => ({ change: { removed: { payments } }, result: null }));
+
+it('removed records stay removed after a kill, whether before or after a snapshot', async () => {
+  const folder = await temporaryFolder();
+  const store = await openStore(folder);
+  for (const id of ['a', 'b', 'c', 'd']) await putPayment(store, id);
+  await remove(store, 'a', 'c');
+  expect(paymentIds(store)).toEqual(['b', 'd']);
+  const journal = await readFile(journalOf(folder), 'utf8');
+  expect(journal).toContain('"removed":{"payments":["a","c"]}');
+
+  const again = await openStore(await copyOfFiles(folder));
+  expect(paymentIds(again)).toEqual(['b', 'd']);
+  await remove(again, 'b');
+  await putPayment(again, 'e');
+  await again.close();
+  await store.close();
+  expect(paymentIds(await openStore(folder))).toEqual(['b', 'd']);
+});
+
+it('a kill between a snapshot and dropping its journal lines restores no removed records', async () => {
+  const folder = await temporaryFolder();
+  const store = await openStore(folder);
+  for (const id of ['a', 'b', 'c']) await putPayment(store, id);
+  await remove(store, 'a');
+  const journal = await readFile(journalOf(folder));
+  await store.close();
+  // Reads journal lines again whose changes are already in db.json.
+  const copy = await copyOfFiles(folder);
+  const lines = journal.toString().split('\n').slice(1).join('\n');
+  expect(lines).toContain('"removed"');
+  const reread = await openStore(copy);
+  for (const line of lines.split('\n').filter(Boolean)) {
+    const { line: _, crc32: __, ...change } = JSON.parse(line);
+    reread.state.apply(parseChange(change, 'the journal'));
+  }
+  expect(paymentIds(reread)).toEqual(['b', 'c']);
+});
+
+it('a removal that cannot be stored is rolled back, and the records keep their order', async () => {
+  const folder = await temporaryFolder();
+  let isOurs = true;
+  const store = await openStore(folder, {
+    assertOurs() {
+      if (!isOurs) throw new Error('lost');
+    },
+  });
+  for (const id of ['a', 'b', 'c']) await putPayment(store, id);
+  isOurs = false;
+  const more = putPayment(store, 'd').catch(() => {});
+  await expect(remove(store, 'a', 'b')).rejects.toMatchObject({ code: 'storage_failed' });
+  await more;
+  expect(paymentIds(store)).toEqual(['a', 'b', 'c']);
+  isOurs = true;
+  await store.close();
+  expect(paymentIds(await openStore(folder))).toEqual(['a', 'b', 'c']);
+});
+
+it('removals trigger a new snapshot, even though their lines are small', async () => {
+  const folder = await temporaryFolder();
+  const store = await openStore(folder);
+  const large = 'x'.repeat(100_000);
+  // Together larger than the minimum for a snapshot, but new records alone do not trigger one.
+  for (let count = 0; count < 100; count++) await putPayment(store, `pay_${count}`, large);
+  const changes = await changesIn(folder);
+  const many = Array.from({ length: 15_000 }, (_, index) => ({ ...template, id: `small_${index}` }));
+  await store.commit(() => ({ change: { payments: many }, result: null }));
+  // The rest is still a large state, which gets no snapshot after a delay.
+  await remove(store, ...many.slice(6_000).map(({ id }) => id));
+  await expect.poll(() => changesIn(folder), { timeout: 8_000 }).toBeLessThan(changes);
+});
+
+/** As on a full disk, which the journal survives. */
+const preventSnapshots = (folder: string) => mkdir(`${dbOf(folder)}.tmp`);
+
+/** A state with a single, different wallet. */
+const replacement = { ...records(), wallets: [wallet({ id: 'only' })] };
+const walletIds = (snapshot: Pick<Snapshot, 'wallets'>) => snapshot.wallets.map(({ id }) => id);
+
+async function reopened(folder: string): Promise<Snapshot> {
+  const store = await openStore(folder);
+  const snapshot = store.snapshot();
+  expect(store.notices).toEqual([]);
+  await store.close();
+  return snapshot;
+}
+
+describe('a replaced state', () => {
+  it('is one journal line, marked as a reset', async () => {
+    const folder = await temporaryFolder();
+    const store = await openStore(folder);
+    await preventSnapshots(folder);
+    await store.replace(replacement);
+    const [, ...lines] = (await readFile(journalOf(folder), 'utf8')).trimEnd().split('\n');
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      { reset: true, merchants: records().merchants, wallets: [wallet({ id: 'only' })], payments: [] },
+    ]);
+  });
+
+  it('has no effect if a kill tore its line', async () => {
+    const folder = await temporaryFolder();
+    const store = await openStore(folder);
+    await preventSnapshots(folder);
+    await store.replace(replacement);
+    const journal = await readFile(journalOf(folder));
+    await store.close();
+    await writeFile(journalOf(folder), journal.subarray(0, -2));
+    await rmdir(`${dbOf(folder)}.tmp`);
+    const second = await openStore(folder);
+    expect(walletIds(second.snapshot())).toEqual(INITIAL);
+    expect(second.notices).toEqual([expect.stringContaining('torn')]);
+  });
+
+  it('that cannot be stored is rolled back with all later changes', async () => {
+    const folder = await temporaryFolder();
+    const store = await openStore(folder, { fsync: true });
+    await store.commit(put('before'));
+    let failures = 1;
+    interceptSyncs((sync) => (failures-- > 0 ? Promise.reject(new Error('ENOSPC')) : sync()));
+    const work = [
+      store.commit(put('with it')),
+      store.replace(replacement),
+      store.commit(put('on top of it')),
+    ];
+    const outcomes = await Promise.allSettled<unknown>(work);
+    const failed = { status: 'rejected', reason: expect.objectContaining({ code: 'storage_failed' }) };
+    expect(outcomes).toEqual([failed, failed, failed]);
+    expect(idsIn(store)).toEqual([...INITIAL, 'before']);
+    await store.commit(put('after'));
+    await store.close();
+    expect(walletIds(await reopened(folder))).toEqual([...INITIAL, 'before', 'after']);
+  });
+
+  it('is reported once, between earlier and later changes', async () => {
+    const store = await openStore(await temporaryFolder());
+    const reported: [first: string | undefined, replaced: boolean][] = [];
+    store.onChange(({ wallets }, replaced) => reported.push([wallets?.[0]?.id, replaced]));
+    await Promise.all([store.commit(put('a')), store.replace(replacement), store.commit(put('b'))]);
+    expect(reported).toEqual([
+      ['a', false],
+      ['only', true],
+      ['b', false],
+    ]);
+  });
+
+  it('is restored from disk after any sequence of changes', async () => {
+    const step = fc.oneof(
+      fc.record({ put: fc.constantFrom('a', 'b', 'c') }),
+      fc.record({ replace: fc.subarray(['a', 'b', 'x']) }),
+      fc.constant('wait' as const),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
+        const folder = await temporaryFolder();
+        const store = await openStore(folder);
+        const done: Promise<unknown>[] = [];
+        for (const one of steps) {
+          if (one === 'wait') await Promise.all(done);
+          else if ('put' in one) done.push(store.commit(put(one.put)));
+          else done.push(store.replace({ ...records(), wallets: one.replace.map((id) => wallet({ id })) }));
+        }
+        await Promise.all(done);
+        // Reads the journal first: a snapshot in between can only include lines that were already read.
+        const journal = await readFile(journalOf(folder));
+        const db = await readFile(dbOf(folder));
+        const before = store.snapshot();
+        await store.close();
+        expect(await reopened(folder)).toEqual(before);
+        // The folder is as a kill would leave it: the journal is not yet in the snapshot.
+        await writeFile(dbOf(folder), db);
+        await writeFile(journalOf(folder), journal);
+        expect(await reopened(folder)).toEqual(before);
+      }),
+      { numRuns: 40 },
+    );
   });
 });

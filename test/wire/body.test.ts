@@ -141,3 +141,125 @@ describe('a value of a body', () => {
     expect(kept[7]).toBe('identifier-7-long');
   });
 });
+
+const TYPE = 'multipart/form-data; boundary=XX';
+const part = (name: string, value: string, headers = '') =>
+  `--XX\r\nContent-Disposition: form-data; name="${name}"\r\n${headers}\r\n${value}\r\n`;
+const parse = (text: string, type = TYPE) => fieldReader(type)(Buffer.from(text), type).fields;
+
+describe('a multipart body', () => {
+  it('returns its text fields byte for byte, the last one of the same name', () => {
+    const body = `${part('a', '1')}${part('b', '')}${part('a', ' two\r\nlines\r\n')}--XX--\r\n`;
+    expect(parse(body)).toEqual({ a: ' two\r\nlines\r\n', b: '' });
+  });
+
+  it('is read as UTF-8, names and values', () => {
+    expect(parse(`${part('é', '€ 日本 😀')}--XX--`)).toEqual({ é: '€ 日本 😀' });
+  });
+
+  it('is read without its files', () => {
+    const file = '--XX\r\nContent-Disposition: form-data; name="f"; filename="a.png"\r\n\r\n\u0000\u0001\r\n';
+    expect(parse(`${file}${part('a', '1')}--XX--`)).toEqual({ a: '1' });
+  });
+
+  it('round-trips from FormData for any values', async () => {
+    const text = fc
+      .string({ unit: character, maxLength: 30 })
+      .map((value) => value.replace(/\r\n|\r|\n/g, '\r\n'));
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.tuple(fc.stringMatching(/^[a-z_]{1,12}$/), text)), async (fields) => {
+        const form = new FormData();
+        for (const [name, value] of fields) form.append(name, value);
+        const response = new Response(form);
+        const body = Buffer.from(await response.arrayBuffer());
+        const type = response.headers.get('content-type') ?? '';
+        expect(fieldReader(type)(body, type).fields).toEqual(Object.fromEntries(fields));
+      }),
+    );
+  });
+
+  it.each([
+    ['no boundary in the header', `${part('a', '1')}--XX--`, 'multipart/form-data', 'names no boundary'],
+    ['an empty body', '', TYPE, 'does not contain its boundary'],
+    ['a body that ends in a value', `${part('a', '1')}`, TYPE, 'last boundary'],
+    [
+      'a part without a name',
+      '--XX\r\nContent-Disposition: form-data\r\n\r\n1\r\n--XX--',
+      TYPE,
+      'Content-Disposition',
+    ],
+  ])('is rejected with a reason: %s', (_, body, type, reason) => {
+    expect(() => parse(body, type)).toThrowError(
+      expect.objectContaining({ code: 'unparseable_body', message: expect.stringContaining(reason) }),
+    );
+  });
+
+  it('never fails in any other way, whatever its bytes', () => {
+    const piece = fc.constantFrom(
+      '--XX',
+      '\r\n',
+      '--',
+      'Content-Disposition: form-data; name="a"',
+      '"',
+      '\\',
+      'x',
+      'é',
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 30 }), (pieces) => {
+        try {
+          parse(pieces.join(''));
+        } catch (error) {
+          expect(error).toMatchObject({ code: 'unparseable_body' });
+        }
+      }),
+    );
+  });
+});
+
+const JSON_TYPE = 'application/json';
+const MULTIPART = 'multipart/form-data; boundary=XX';
+const numbers = (count: number) => Array.from({ length: count }, (_, index) => index);
+const object = (count: number) =>
+  Object.fromEntries(numbers(count).map((number) => [`field${number}`, 'x:"{}']));
+
+const BODIES: [type: string, body: (fields: number) => string][] = [
+  [
+    FORM,
+    (count) =>
+      numbers(count)
+        .map((number) => `field${number}=1`)
+        .join('&'),
+  ],
+  [
+    MULTIPART,
+    (count) =>
+      `${numbers(count)
+        .map((number) => `--XX\r\nContent-Disposition: form-data; name="field${number}"\r\n\r\n1\r\n`)
+        .join('')}--XX--`,
+  ],
+  [JSON_TYPE, (count) => JSON.stringify(object(count))],
+];
+
+describe('a body', () => {
+  it.each(BODIES)('of %s must have at most a thousand fields', (type, body) => {
+    const read = (count: number) => fieldReader(type)(Buffer.from(body(count)), type);
+    expect(() => read(1_000)).not.toThrow();
+    expect(() => read(1_001)).toThrowError(
+      expect.objectContaining({
+        code: 'body_too_large',
+        message: expect.stringMatching(/^(a form|the body) must have at most 1000 fields$/),
+      }),
+    );
+  });
+
+  it('may have more fields in nested objects', () => {
+    const list = JSON.stringify({ faults: numbers(900).map(() => ({ route: 'ipn', status: 500 })) });
+    expect(() => fieldReader(JSON_TYPE)(Buffer.from(list), JSON_TYPE)).not.toThrow();
+  });
+
+  it('may be nested to any depth', () => {
+    const deep = `{"a":${'['.repeat(400_000)}${']'.repeat(400_000)}}`;
+    expect(() => fieldReader(JSON_TYPE)(Buffer.from(deep), JSON_TYPE)).not.toThrow();
+  });
+});

@@ -1,6 +1,9 @@
+import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
+import { PLAIN } from '../../../../src/contract/error.ts';
+import { FaultRule } from '../../../../src/contract/fault.ts';
 import { FAULT_EFFECTS } from '../../../../src/contract/fault-effects.ts';
-import { FAULT_PRESETS } from '../../../../src/http/pages/dashboard/faults.tsx';
+import { commandFor, FAULT_PRESETS } from '../../../../src/http/pages/dashboard/faults.tsx';
 import { pageOf, postForm } from '../../../helpers/forms.ts';
 import { startReceiver } from '../../../helpers/receiver.ts';
 import { paid, type Sim, startSim } from '../../../helpers/sim.ts';
@@ -112,4 +115,16 @@ it('the page of an IPN names the rule that changed it, next to the attempt and t
   expect(html).toMatch(/data-verdict="waiting".*>Resend<\/button>.*>Show the rules<\/a>/s);
   expect(html).toContain('Your shop: rejected a corrupted IPN (400), retry scheduled</span>');
   expect(html).toContain('<strong>Nothing to fix. A retry is scheduled.</strong>');
+});
+
+describe.each(Object.values(FAULT_PRESETS))('the preset $label', ({ label, does, rule }) => {
+  it('is a valid rule', () => {
+    expect(FaultRule.safeParse(rule).success).toBe(true);
+  });
+
+  it('is documented with its command', async () => {
+    const text = await readFile(new URL('../../../../src/docs/faults.md', import.meta.url), 'utf8');
+    const run = PLAIN.command(commandFor(rule)).replace('gateway-sim ', '');
+    expect(text).toContain(`| ${label} | \`${run}\` | ${does} |`);
+  });
 });
