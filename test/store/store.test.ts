@@ -8,7 +8,7 @@ import { initiate } from '../../src/domain/payment.ts';
 import { settle } from '../../src/domain/settle.ts';
 import type { Change, State } from '../../src/domain/state.ts';
 import { SNAPSHOT_VERSION } from '../../src/store/migrations.ts';
-import { parseChange, type Snapshot } from '../../src/store/snapshot.ts';
+import type { Snapshot } from '../../src/store/snapshot.ts';
 import { Store } from '../../src/store/store.ts';
 import { interceptFiles, interceptSyncs } from '../helpers/file-calls.ts';
 import { copyOfFiles, temporaryFolder } from '../helpers/folder.ts';
@@ -499,25 +499,6 @@ it('removed records stay removed after a kill, whether before or after a snapsho
   await again.close();
   await store.close();
   expect(paymentIds(await openStore(folder))).toEqual(['b', 'd']);
-});
-
-it('a kill between a snapshot and dropping its journal lines restores no removed records', async () => {
-  const folder = await temporaryFolder();
-  const store = await openStore(folder);
-  for (const id of ['a', 'b', 'c']) await putPayment(store, id);
-  await remove(store, 'a');
-  const journal = await readFile(journalOf(folder));
-  await store.close();
-  // Reads journal lines again whose changes are already in db.json.
-  const copy = await copyOfFiles(folder);
-  const lines = journal.toString().split('\n').slice(1).join('\n');
-  expect(lines).toContain('"removed"');
-  const reread = await openStore(copy);
-  for (const line of lines.split('\n').filter(Boolean)) {
-    const { line: _, crc32: __, ...change } = JSON.parse(line);
-    reread.state.apply(parseChange(change, 'the journal'));
-  }
-  expect(paymentIds(reread)).toEqual(['b', 'c']);
 });
 
 it('a removal that cannot be stored is rolled back, and the records keep their order', async () => {

@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Clock as ClockView } from '../../src/contract/clock.ts';
-import type { Delivery as DeliveryView } from '../../src/contract/delivery.ts';
 import type { Payment as PaymentView } from '../../src/contract/payment.ts';
 import { copyOfFiles, temporaryFolder } from '../helpers/folder.ts';
-import { startReceiver } from '../helpers/receiver.ts';
 import { ask, idOf, ORDER, type Sim, startSim } from '../helpers/sim.ts';
 
 const HOUR = 3_600_000;
@@ -16,13 +14,6 @@ const initiate = (sim: Sim, ipnUrl: string, mode?: 'sandbox' | 'live') =>
 const payment = (sim: Sim, id: string) => sim.control<PaymentView>(`/payments/${id}`);
 
 describe('the clock under /_sim', () => {
-  it('shows real time until it is moved', async () => {
-    const sim = await startSim();
-    const clock = await sim.control<ClockView>('/clock');
-    expect(clock).toMatchObject({ frozen: false, aheadMs: 0, nextDue: null });
-    expect(Math.abs(Date.parse(clock.now) - Date.now())).toBeLessThan(10_000);
-  });
-
   it.each([
     [{}, 'exactly one'],
     [{ advance: 'soon' }, 'advance must be a duration'],
@@ -49,35 +40,6 @@ describe('the clock under /_sim', () => {
     expect(createdAt).toBe(now);
     expect((await move(sim, { resume: true })).body.frozen).toBe(false);
   });
-
-  it('runs a schedule of 1 h and 2 h when moved past it, with the request and response of every attempt', async () => {
-    const receiver = await startReceiver([{ status: 500, body: 'no' }, { status: 503 }, { body: 'OK' }]);
-    const sim = await startSim({ ipnSchedule: ['1h', '2h'] });
-    await move(sim, { freeze: '2999-01-01' });
-    const id = idOf(await initiate(sim, `${receiver.url}/ipn`));
-    await ask(sim, 'POST', `/payments/${id}/settle`, { outcome: 'approve' });
-    expect(receiver.requests).toHaveLength(1);
-
-    // Jitter sends a retry at most 10 % early.
-    await move(sim, { advance: '53m' });
-    expect(receiver.requests).toHaveLength(1);
-
-    await move(sim, { advance: '3h' });
-    const [delivery] = (await sim.control<{ data: DeliveryView[] }>('/ipns')).data;
-    expect(delivery).toMatchObject({ state: 'delivered', nextAttemptAt: null });
-    expect(delivery?.attempts).toMatchObject([
-      { responseStatus: 500, responseBody: 'no' },
-      { responseStatus: 503 },
-      { responseStatus: 200, responseBody: 'OK', error: null },
-    ]);
-    const hours = delivery?.attempts.map(({ startedAt }) => Date.parse(startedAt) - Date.UTC(2999, 0, 1));
-    expect(hours?.map((ms) => Math.round(ms / HOUR))).toEqual([0, 1, 3]);
-    expect(new Set(receiver.requests.map(({ body }) => body)).size).toBe(1);
-    expect(await sim.control<ClockView>('/clock')).toMatchObject({
-      now: '2999-01-01T03:53:00.000Z',
-      nextDue: null,
-    });
-  });
 });
 
 describe('payments that expire', () => {
@@ -95,12 +57,6 @@ describe('payments that expire', () => {
       settledAt: '2999-01-01T00:30:00.000Z',
     });
     expect((await fetch(url)).status).toBe(410);
-  });
-
-  it('expire in real time if the clock is not moved', async () => {
-    const sim = await startSim({ paymentExpires: '20ms' });
-    const id = idOf(await initiate(sim, 'http://127.0.0.1:9/ipn'));
-    await expect.poll(async () => (await payment(sim, id)).status).toBe('expired');
   });
 
   it('do not expire after they are settled', async () => {

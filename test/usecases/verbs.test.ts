@@ -114,10 +114,10 @@ const VERBS: Readonly<Record<string, Readonly<Record<string, Verb>>>> = {
       library: ({ payments }) => payments.list({ limit: 1, cursor: '1' }),
       gives: { data: [{ identifier: 'paid' }], nextCursor: null },
     },
-    'list with an unknown filter': {
+    'list with an invalid filter': {
       http: ['GET', '/payments?status=paid'],
       cli: 'payments list --limit 0',
-      library: ({ payments }) => payments.list({ status: 'paid' as 'pending' }),
+      library: ({ payments }) => payments.list({ cursor: '-1' }),
       gives: 'invalid_fields',
     },
     show: {
