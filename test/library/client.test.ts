@@ -127,7 +127,8 @@ describe('the other resources', () => {
     expect(data.map(({ requestBody }) => requestBody)).toEqual([
       expect.stringContaining('identifier=sandbox'),
     ]);
-    expect((await sim.requests.list({ payment: 'live', limit: 1 })).data).toHaveLength(1);
+    expect((await sim.requests.list({ limit: 1 })).data).toHaveLength(1);
+    expect((await sim.requests.list({ payment: 'live' })).data).toHaveLength(1);
     expect((await sim.requests.list({ path: '/api/cards' })).data).toEqual([]);
   });
 

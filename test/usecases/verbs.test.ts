@@ -25,12 +25,12 @@ interface Verb {
 
 type Ids = Record<'ipn' | 'card' | 'receiver', string>;
 
-/** An emulator with a paid and a pending payment, one IPN, one card and a fault that nothing meets. */
+/** An emulator with a paid and a pending payment, one IPN, one card and two faults that nothing meets. */
 async function prepared() {
   const receiver = await startReceiver();
   const sim = await startHere({ ipnSchedule: ['1h'] });
   const { cards, faults, merchants, payments } = sim.server.parts;
-  faults.set({ route: '/nowhere', status: 500 });
+  for (const route of ['/nowhere', '/elsewhere'] as const) faults.set({ route, status: 500 });
   for (const identifier of ['paid', 'pending'])
     await sim.initiate({ ...ORDER, identifier, ipn_url: receiver.url });
   const { delivery } = await payments.settle('paid', { outcome: 'approve', by: 'control' });
@@ -273,23 +273,20 @@ const VERBS: Readonly<Record<string, Readonly<Record<string, Verb>>>> = {
       cli: 'faults set initiate --status 503 --times 2',
       library: ({ faults }) => faults.set({ route: 'initiate', status: 503, times: 2 }),
       gives: { route: 'initiate', status: 503, times: 2, used: 0, spent: false },
-      after: [
-        '/faults',
-        { data: [{ route: '/nowhere' }, { summary: 'initiate: status 503, 2 times (2 left)' }] },
-      ],
+      after: ['/faults', { data: [{}, {}, { summary: 'initiate: status 503, 2 times (2 left)' }] }],
     },
     list: {
       http: ['GET', '/faults'],
       cli: 'faults list',
       library: ({ faults }) => faults.list(),
-      gives: { data: [{ route: '/nowhere', used: 0 }], nextCursor: null },
+      gives: { data: [{ route: '/nowhere', used: 0 }, { route: '/elsewhere' }], nextCursor: null },
     },
     clear: {
       http: ['DELETE', '/faults?route=/nowhere'],
       cli: 'faults clear /nowhere',
       library: async ({ faults }) => (await faults.clear('/nowhere')) ?? {},
       gives: {},
-      after: ['/faults', { data: [] }],
+      after: ['/faults', { data: [{ route: '/elsewhere' }] }],
     },
   },
   'the clock': {
