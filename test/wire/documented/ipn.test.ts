@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { requireTamperings } from '../../../src/contract/tampering.ts';
-import { encodeIpn, invent, ipnFields } from '../../../src/wire/documented/ipn.ts';
+import { corruptSignature, encodeIpn, invent, ipnFields } from '../../../src/wire/documented/ipn.ts';
 import { sign } from '../../../src/wire/documented/signature.ts';
 import { character } from '../../helpers/characters.ts';
 import {
@@ -237,4 +237,16 @@ describe('a list', () => {
   it('is rejected for a name without []', () => {
     expect(() => made({ set: { status: ['a'] } })).toThrow('set status: use the name status[] for a list');
   });
+});
+
+it.each([
+  [
+    'status=success&signature=0AB&identifier=signature=1',
+    'status=success&signature=1AB&identifier=signature=1',
+  ],
+  ['signature=FAB', 'signature=0AB'],
+  ['{"status":"success","signature":"FAB"}', '{"status":"success","signature":"0AB"}'],
+  ['status=success', 'status=success'],
+])('a fault corrupts the signature of %s', (body, expected) => {
+  expect(corruptSignature(body)).toBe(expected);
 });
