@@ -56,7 +56,7 @@ const ALLOWED: Record<string, Doors> = {
     layers: [
       'contract',
       'audit/client.ts',
-      'database/rows.ts',
+      'database/changes.ts',
       'delivery/egress.ts',
       'delivery/sender.ts',
       'domain',

@@ -3,7 +3,7 @@ import { type AuditPreset, MAX_TIMEOUT_MS } from '../contract/audit.ts';
 import type { AuditOptions } from '../contract/audit-options.ts';
 import { AuditRequest } from '../contract/audit-report.ts';
 import { GatewayError, usage } from '../contract/error.ts';
-import { A_TIME } from '../database/rows.ts';
+import { A_TIME } from '../database/changes.ts';
 import type { Egress } from '../delivery/egress.ts';
 import { isAboutOneOrder, isAddress } from './probe.ts';
 

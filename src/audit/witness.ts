@@ -1,7 +1,6 @@
 import type { Learned } from '../contract/audit-report.ts';
 import type { Payment, Settled } from '../contract/payment.ts';
 import { plainText } from '../contract/text.ts';
-import type { Database } from '../database/database.ts';
 import {
   A_TIME,
   changesBetween,
@@ -11,7 +10,8 @@ import {
   textOf,
   type Value,
   WHOLE_ROW,
-} from '../database/rows.ts';
+} from '../database/changes.ts';
+import type { Database } from '../database/database.ts';
 import { pause, performance } from '../system/real-time.ts';
 import type { ProbeRequest } from './client.ts';
 import type { OrderValues } from './command.ts';

@@ -1,5 +1,5 @@
 import { usage } from '../contract/error.ts';
-import type { Row } from './rows.ts';
+import type { Row } from './changes.ts';
 
 /*
  * The databases of shops, each read by its own client: a program that the shop's developer has, and that knows its

@@ -1,9 +1,9 @@
 import { GatewayError, usage } from '../contract/error.ts';
 import { plainText } from '../contract/text.ts';
 import { runProcess } from '../system/run-process.ts';
+import type { Row, Rows } from './changes.ts';
 import { type Column, clientOf, type DatabaseClient, hostsOf, MARK, rowsIn } from './clients.ts';
 import { readInserts } from './inserts.ts';
-import type { Row, Rows } from './rows.ts';
 
 export interface DatabaseOptions {
   /** `sqlite:<file>`, `mysql://user@host[:port]/name[?socket=…]` or `postgres://…`. */

@@ -1,4 +1,4 @@
-import type { Row, Value } from './rows.ts';
+import type { Row, Value } from './changes.ts';
 
 /*
  * Reads what a dump prints: INSERT statements with the names of their columns.

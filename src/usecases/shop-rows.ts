@@ -1,5 +1,5 @@
 import type { RowChange } from '../contract/row-change.ts';
-import { changesBetween, type Rows } from '../database/rows.ts';
+import { changesBetween, type Rows } from '../database/changes.ts';
 import { pause, performance, setTimeout } from '../system/real-time.ts';
 import type { SeenRows } from './seen-rows.ts';
 

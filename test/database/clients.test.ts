@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { changesBetween } from '../../src/database/changes.ts';
 import { Database, type DatabaseOptions } from '../../src/database/database.ts';
-import { changesBetween } from '../../src/database/rows.ts';
 import { isInstalled, startMariaDb, startPostgres } from '../helpers/databases.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 

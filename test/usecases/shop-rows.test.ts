@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Rows } from '../../src/database/rows.ts';
+import type { Rows } from '../../src/database/changes.ts';
 import { ShopRows } from '../../src/usecases/shop-rows.ts';
 
 /** A database of one number, which each attempt raises. */

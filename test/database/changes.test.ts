@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { changesBetween, type Row, type Rows, shownValue, textOf } from '../../src/database/changes.ts';
 import { readInserts } from '../../src/database/inserts.ts';
-import { changesBetween, type Row, type Rows, shownValue, textOf } from '../../src/database/rows.ts';
 
 const rows = (tables: Readonly<Record<string, Readonly<Record<string, Row>>>>): Rows =>
   new Map(Object.entries(tables).map(([table, all]) => [table, new Map(Object.entries(all))]));
