@@ -18,11 +18,8 @@ import { SETTLERS } from '../contract/vocabulary.ts';
 import { type AnswerProblem, answerProblem, ownWords, saysRefused } from '../domain/receiver-answer.ts';
 import type { Settings } from '../domain/settings.ts';
 import type { Attempt, Delivery, Payment, State } from '../domain/state.ts';
-import type { Code, Dialect, Verification } from '../wire/dialect.ts';
+import type { Code, SignatureTools, Verification } from '../wire/dialect.ts';
 import type { SeenRows } from './seen-rows.ts';
-
-/** What a verdict on an attempt needs to know about the service. */
-type VerdictDialect = Pick<Dialect, 'verify' | 'signatureCode' | 'signatureCheck' | 'isSignatureMistake'>;
 
 /** The facts that a verdict is based on. */
 export interface VerdictParts {
@@ -31,7 +28,7 @@ export interface VerdictParts {
       merchants: { get: (id: string) => Merchant | undefined };
     };
   };
-  dialect: VerdictDialect;
+  dialect: SignatureTools;
   settings: { ipn: Pick<Settings['ipn'], 'on'> };
   courier: {
     /** The attempt of a delivery that is waiting for a response, or null. */
@@ -284,7 +281,7 @@ function signatureIn(
   attempt: KnownAttempt,
   body: string,
   signer: Signer,
-  dialect: VerdictDialect,
+  dialect: SignatureTools,
 ): ComputedSignature | undefined {
   const { secretKey } = signer;
   const known = searched.get(attempt);
@@ -304,7 +301,7 @@ export function verdictOnAttempt(
   delivery: KnownDelivery,
   attempt: KnownAttempt,
   signer: Signer | undefined,
-  dialect: VerdictDialect,
+  dialect: SignatureTools,
 ): FullVerdict {
   const special =
     verdictOnFault(delivery, attempt, dialect) ?? verdictOnTampering(delivery, attempt, signer, dialect);
@@ -331,7 +328,7 @@ function verdictOnTampering(
   delivery: KnownDelivery,
   attempt: KnownAttempt,
   signer: Signer | undefined,
-  dialect: VerdictDialect,
+  dialect: SignatureTools,
 ): FullVerdict | undefined {
   if (delivery.signedWith !== '' || !signer) return undefined;
   const verdict = dialect.verify(attempt.requestBody, { secretKey: signer.secretKey });
@@ -384,7 +381,7 @@ const readPart = (body: string | null): string =>
 export function verdictOnFault(
   delivery: KnownDelivery,
   attempt: KnownAttempt,
-  dialect: VerdictDialect,
+  dialect: SignatureTools,
 ): FullVerdict | undefined {
   const { fault, failure, requestBody, responseStatus, responseHeaders, responseBody } = attempt;
   if (fault === null) return undefined;
@@ -417,7 +414,7 @@ function verdictOnForgedAnswer(
   what: string,
   verdict: Verification,
   attempt: KnownAttempt,
-  dialect: VerdictDialect,
+  dialect: SignatureTools,
 ): FullVerdict {
   const { requestBody, responseStatus: status, responseHeaders: headers, responseBody } = attempt;
   const error = errorOf(attempt);
@@ -459,7 +456,7 @@ function verdictOnForgedAnswer(
   };
 }
 
-function verdictOnGenuine(attempt: KnownAttempt, signer: Signer, dialect: VerdictDialect): FullVerdict {
+function verdictOnGenuine(attempt: KnownAttempt, signer: Signer, dialect: SignatureTools): FullVerdict {
   const verdict = verdictOnAnswer(attempt, signer, dialect);
   return attempt.requestBody.startsWith('{') && mayReadForms(attempt, verdict)
     ? rejectedJson(attempt, verdict)
@@ -495,7 +492,7 @@ function rejectedJson({ responseStatus: status }: KnownAttempt, verdict: FullVer
   };
 }
 
-function verdictOnAnswer(attempt: KnownAttempt, signer: Signer, dialect: VerdictDialect): FullVerdict {
+function verdictOnAnswer(attempt: KnownAttempt, signer: Signer, dialect: SignatureTools): FullVerdict {
   const { responseStatus: status, responseHeaders: headers, responseBody } = attempt;
   const error = errorOf(attempt);
   const body = readPart(responseBody);
@@ -560,7 +557,7 @@ function malformedAnswer(status: number | null, flaw: ResponseFlaw): FullVerdict
 function verdictOnSignature(
   { value, reason, signed }: ComputedSignature,
   { requestBody }: KnownAttempt,
-  dialect: VerdictDialect,
+  dialect: SignatureTools,
 ): FullVerdict {
   const what = signed ? 'the wrong text' : 'the right text in the wrong way';
   const cause = `Your code signed ${what} (${value.slice(0, 8)}…): ${reason}.`;
@@ -587,7 +584,7 @@ const REJECTED =
   'The IPN is genuine. Check the secret key in your code, how it computes the signature, and how it looks up the order.';
 
 /** What to check if a receiver rejects a genuine IPN and does not show why. */
-function rejected(attempt: KnownAttempt, dialect: VerdictDialect): string {
+function rejected(attempt: KnownAttempt, dialect: SignatureTools): string {
   const { requestBody } = attempt;
   if (showsSignature(attempt, dialect)) return SIGNATURE_SHOWN;
   const { amount } = dialect.verify(requestBody, { secretKey: '' });
@@ -599,7 +596,7 @@ const SIGNATURE_SHOWN =
   'The response shows the right signature. If your code computed it, the cause is its comparison or a check after that: log each check, and every exception that your code catches.';
 
 /** Whether the response shows the signature of the IPN. */
-function showsSignature({ requestBody, responseBody }: KnownAttempt, dialect: VerdictDialect): boolean {
+function showsSignature({ requestBody, responseBody }: KnownAttempt, dialect: SignatureTools): boolean {
   const { signature } = dialect.verify(requestBody, { secretKey: '' });
   return signature !== null && readPart(responseBody).includes(signature);
 }
@@ -616,7 +613,7 @@ function otherScheme({ failure, url }: KnownAttempt): string | null {
 /** Statuses of a receiver that rejects a genuine IPN because its own check is wrong. */
 const CHECKED: ReadonlySet<number> = new Set([400, 401, 403, 422]);
 
-function fixOf(attempt: KnownAttempt, dialect: VerdictDialect): string {
+function fixOf(attempt: KnownAttempt, dialect: SignatureTools): string {
   const { responseStatus: status, responseBody, requestBody, failure } = attempt;
   if (status === null) return fixOfFailure(failure);
   if (CHECKED.has(status)) {
@@ -648,8 +645,8 @@ const MAX_TRIED = 3;
 function computedByReceiver(
   answer: string,
   sent: string,
-  { publicKey, secretKey }: Partial<Pick<Merchant, 'publicKey'>> & Pick<Merchant, 'secretKey'>,
-  dialect: Pick<Dialect, 'verify'>,
+  { publicKey, secretKey }: Signer,
+  dialect: Pick<SignatureTools, 'verify'>,
 ): ComputedSignature | undefined {
   // PHP escapes a slash in JSON with a backslash.
   const plain = answer.replaceAll('\\/', '/');

@@ -33,7 +33,7 @@ export interface InitiateFacts {
 export type CardResult = 'created' | 'activated' | 'blocked' | 'canceled' | 'found';
 
 /** Everything that HTTP, the use cases and the rules need to know about the service. */
-export interface Dialect {
+export interface Dialect extends SignatureTools {
   paths: {
     initiate: Readonly<Record<Mode, string>>;
     checkout: Readonly<Record<Mode, string>>;
@@ -71,10 +71,6 @@ export interface Dialect {
   /** Masks card numbers and card codes in a response. */
   maskCards(responseBody: string): string;
   ipn: IpnComposer;
-  verify: IpnTools['verify'];
-  signatureCode: IpnTools['signatureCode'];
-  signatureCheck: IpnTools['signatureCheck'];
-  isSignatureMistake: IpnTools['isSignatureMistake'];
   diagnosis: DiagnosisTools;
   /** The messages for OpenAPI. */
   messages: Readonly<Record<MessageName, z.ZodMiniType>> & {
@@ -110,7 +106,7 @@ type MessageName =
   | 'Ipn';
 
 /** The merchant's side, for commands, library and samples. It loads no schemas. */
-export interface MerchantDialect {
+export interface MerchantDialect extends SignatureTools, Pick<IpnTools, 'sign'> {
   /** The field names that `initiate` accepts. */
   initiateFields: readonly string[];
   initiatePath(mode: Mode): string;
@@ -121,11 +117,6 @@ export interface MerchantDialect {
   createCard(fields: CardValues): ServiceCall;
   changeCard(action: CardAction, id: string): ServiceCall;
   readAnswer(body: unknown): ServiceAnswer;
-  sign: IpnTools['sign'];
-  verify: IpnTools['verify'];
-  signatureCode: IpnTools['signatureCode'];
-  signatureCheck: IpnTools['signatureCheck'];
-  isSignatureMistake: IpnTools['isSignatureMistake'];
   /** Loaded on demand. */
   ipn(): Promise<IpnTools>;
 }
@@ -155,14 +146,8 @@ interface ServiceAnswer {
   problems?: readonly string[] | undefined;
 }
 
-/** Creates and checks IPNs without a server. */
-export interface IpnTools {
-  /** An IPN for a payment that does not exist. @throws GatewayError `invalid_fields` */
-  invent(
-    chosen: ChosenFields,
-    made: { trx: string; now: number; secretKey: string },
-    composition: Composition,
-  ): ComposedIpn;
+/** Checks the signature of an IPN, and explains a wrong one. */
+export interface SignatureTools {
   /**
    * Checks an IPN like a careful receiver. For a wrong signature, finds the common mistake that explains it, if any.
    *
@@ -170,7 +155,6 @@ export interface IpnTools {
    * @param signature checked instead of the signature in the body
    */
   verify(body: string, keys: VerifyKeys, signature?: string): Verification;
-  sign(amount: string, identifier: string, secretKey: string): string;
   /**
    * Code that computes the expected signature from the values as received.
    *
@@ -181,6 +165,17 @@ export interface IpnTools {
   signatureCheck(body?: string): Code;
   /** Whether this is the name of a mistake in a signature. */
   isSignatureMistake(name: string): boolean;
+}
+
+/** Creates and checks IPNs without a server. */
+export interface IpnTools extends SignatureTools {
+  /** An IPN for a payment that does not exist. @throws GatewayError `invalid_fields` */
+  invent(
+    chosen: ChosenFields,
+    made: { trx: string; now: number; secretKey: string },
+    composition: Composition,
+  ): ComposedIpn;
+  sign(amount: string, identifier: string, secretKey: string): string;
   /** The names of IPN fields in a form. */
   names: Readonly<Record<IpnFieldName, string>>;
   /** Another amount and identifier with the same signature; null if there is none. */
