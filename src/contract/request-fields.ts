@@ -23,6 +23,7 @@ export const INITIATE_FIELDS = {
   currency: { placeholder: 'code', max: 4, description: 'currency code in upper case, such as USD' },
   identifier: {
     placeholder: 'text',
+    /** (documented: field-identifier-too-long) */
     max: 20,
     description: "the merchant's own identifier for the payment, which may be reused",
     otherwise: 'generated',

@@ -2,6 +2,7 @@ import type * as z from 'zod/mini';
 import { amountProblem, CURRENCY_CODE, isAmount } from '../../contract/amount.ts';
 import { GatewayError, hint } from '../../contract/error.ts';
 import { field, record, text } from '../../contract/field.ts';
+import { INITIATE_FIELDS } from '../../contract/request-fields.ts';
 import type { Tampered, Tampering } from '../../contract/tampering.ts';
 import { timestamp } from '../../contract/time.ts';
 import { type IpnFormat, SENT_ON_REQUEST } from '../../contract/vocabulary.ts';
@@ -17,7 +18,6 @@ import { DOCUMENTED_CURRENCIES, renderAmount } from '../../domain/money.ts';
 import type { Payment } from '../../domain/state.ts';
 import type { IpnTools } from '../dialect.ts';
 import { encodedForm, formOf } from '../encoding.ts';
-import { MAX_IDENTIFIER } from './names.ts';
 import { sign } from './signature.ts';
 
 /**
@@ -28,7 +28,8 @@ export const splice: IpnTools['splice'] = (amount, identifier) => {
   const signed = amount + identifier;
   for (let cut = 1; cut < amount.length; cut++) {
     const [head, tail] = [signed.slice(0, cut), signed.slice(cut)];
-    if (isAmount(head) && tail.length <= MAX_IDENTIFIER) return { amount: head, identifier: tail };
+    if (isAmount(head) && tail.length <= INITIATE_FIELDS.identifier.max)
+      return { amount: head, identifier: tail };
   }
   return null;
 };

@@ -1,5 +1,4 @@
 import type { PaymentRequest } from '../../contract/payment.ts';
-import { INITIATE_FIELDS } from '../../contract/request-fields.ts';
 import type { Mode } from '../../contract/vocabulary.ts';
 import type { CardValues, Dialect } from '../dialect.ts';
 
@@ -59,9 +58,6 @@ export const REQUEST_NAMES = {
   customerName: 'customer_name',
   customerEmail: 'customer_email',
 } as const satisfies Record<keyof PaymentRequest, string>;
-
-/** Maximum length of an identifier, in characters (documented: field-identifier-too-long). */
-export const MAX_IDENTIFIER = INITIATE_FIELDS.identifier.max;
 
 export const INITIATE_NAMES = { publicKey: 'public_key', ...REQUEST_NAMES } as const;
 

@@ -1,11 +1,11 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { isAmount } from '../../contract/amount.ts';
+import { INITIATE_FIELDS } from '../../contract/request-fields.ts';
 import type { IpnRequest } from '../../domain/ipn.ts';
 import type { DiagnosisTools, IpnVariant } from '../dialect.ts';
 import { encodedForm, formOf } from '../encoding.ts';
 import { encodeIpn, type Fields, override, toDottedName } from './ipn.ts';
 import { likelySignatures, MISTAKE_FIXES, type MistakenSignature } from './mistakes.ts';
-import { MAX_IDENTIFIER } from './names.ts';
 import { readFields, sign } from './signature.ts';
 
 /*
@@ -52,7 +52,7 @@ const withRandomSignature: DiagnosisTools['withRandomSignature'] = (body) =>
  */
 function unknownIdentifier(own: string): string {
   const [beginning = ''] = /^[^\d]{0,8}/.exec(own) ?? [];
-  const digits = Array.from({ length: MAX_IDENTIFIER - beginning.length }, (_, at) =>
+  const digits = Array.from({ length: INITIATE_FIELDS.identifier.max - beginning.length }, (_, at) =>
     randomInt(at ? 0 : 1, 10),
   );
   return beginning + digits.join('');
