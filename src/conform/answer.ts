@@ -26,10 +26,6 @@ export function at(value: unknown, path: string): unknown {
   return here;
 }
 
-export function header(headers: readonly (readonly [string, string])[], name: string): string | undefined {
-  return headers.find(([one]) => one.toLowerCase() === name)?.[1];
-}
-
 /** The id of an initiated payment: a parameter of its checkout's address. */
 export function paymentIdIn(json: unknown): string | null {
   const url = at(json, 'url');

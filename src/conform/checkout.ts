@@ -1,4 +1,5 @@
-import { at, header, parsed } from './answer.ts';
+import { headerIn } from '../contract/headers.ts';
+import { at, parsed } from './answer.ts';
 import type { Answer, Target } from './target.ts';
 
 /** Maximum steps of a checkout before it redirects the browser. */
@@ -52,7 +53,7 @@ export async function payOnCheckout(target: Target, path: string): Promise<strin
 
 /** The next address: from a redirect, or from JSON that a script on the page would read. */
 function nextOf({ status, headers, body }: Answer): string | undefined {
-  if (status >= 300 && status < 400) return header(headers, 'location');
+  if (status >= 300 && status < 400) return headerIn(headers, 'location');
   const url = at(parsed(body), 'redirect_url');
   return typeof url === 'string' ? url : undefined;
 }

@@ -1,8 +1,9 @@
+import { headerIn } from '../contract/headers.ts';
 import { plainText } from '../contract/text.ts';
 import { isLuhnNumber } from '../domain/card.ts';
 import { matches } from '../system/match-pattern.ts';
 import type { IpnTools } from '../wire/dialect.ts';
-import { at, header, parsed } from './answer.ts';
+import { at, parsed } from './answer.ts';
 import type { Expected } from './manifest.ts';
 import type { Mismatch } from './mask.ts';
 import type { ReceivedIpn, Seen } from './session.ts';
@@ -63,7 +64,7 @@ export function compare(expected: Expected, seen: Seen, secretKey: string, tools
     match(path, pattern, path === 'body' ? body : at(json, path));
   }
   for (const [name, pattern] of Object.entries(expected.headers ?? {})) {
-    match(`header ${name}`, pattern, header(headers, name));
+    match(`header ${name}`, pattern, headerIn(headers, name));
   }
   const { redirect } = expected;
   if (redirect !== undefined) equal('a redirect to', fill(redirect), seen.redirect, redirect);

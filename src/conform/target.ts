@@ -3,10 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AuditClient, FORM, type Observation, type ProbeRequest } from '../audit/client.ts';
 import { bareHost, isLoopback } from '../contract/address.ts';
 import { GatewayError, hint, option } from '../contract/error.ts';
+import { headerIn } from '../contract/headers.ts';
 import { Egress } from '../delivery/egress.ts';
 import { textMask } from '../system/secret.ts';
 import type { InitiateValues, MerchantDialect } from '../wire/dialect.ts';
-import { at, header, parsed, paymentIdIn } from './answer.ts';
+import { at, parsed, paymentIdIn } from './answer.ts';
 
 /** The target of a run. */
 export interface TargetOptions {
@@ -76,7 +77,7 @@ export class Target {
     if (!this.#isLocal) return;
     const { status, headers, body } = await this.#send('/_sim/livez', { method: 'GET', unmarked: true });
     const isLive = status === 200 && at(parsed(body), 'status') === 'live';
-    this.isEmulator = isLive && header(headers, 'x-gateway-sim') === '1';
+    this.isEmulator = isLive && headerIn(headers, 'x-gateway-sim') === '1';
   }
 
   /**
@@ -95,7 +96,7 @@ export class Target {
       const { form } = dialect.initiate('sandbox', fields);
       const body = new URLSearchParams(form).toString();
       const answer = await this.send(initiatePath, { method: 'POST', body, contentType: FORM });
-      const location = answer.status >= 300 && answer.status < 400 && header(answer.headers, 'location');
+      const location = answer.status >= 300 && answer.status < 400 && headerIn(answer.headers, 'location');
       if (location) elsewhere = `; it redirects to ${textMask([publicKey])(location)}`;
       const json = parsed(answer.body);
       const isAccepted = at(json, 'success') !== undefined;

@@ -9,6 +9,7 @@ import type {
   StoredDelivery,
 } from './delivery.ts';
 import type { FaultRule } from './fault.ts';
+import { headerIn } from './headers.ts';
 import { describeTamperings } from './tampering.ts';
 
 /*
@@ -88,7 +89,7 @@ export function describeFlaw(flaw: ResponseFlaw): string {
 }
 
 function describeAnswer({ responseStatus, responseHeaders = [] }: AttemptSides): string {
-  const location = responseHeaders.find(([name]) => name.toLowerCase() === 'location')?.[1];
+  const location = headerIn(responseHeaders, 'location');
   return `the receiver answered ${responseStatus}${location ? ` to ${location}` : ''} (expected 2xx)`;
 }
 

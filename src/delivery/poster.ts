@@ -3,6 +3,7 @@ import * as http from 'node:http';
 import { isIP } from 'node:net';
 import type { AttemptFailure, ResponseFlaw } from '../contract/delivery.ts';
 import { describeFailure } from '../contract/describe-delivery.ts';
+import { headerIn } from '../contract/headers.ts';
 import type { Visit } from '../contract/payment.ts';
 import type { AttemptReport } from '../domain/delivery.ts';
 import { VERSION } from '../system/package-info.ts';
@@ -125,7 +126,7 @@ export class Poster {
     ] as const;
     try {
       const response = await this.#send({ url, method: 'GET', headers, timeoutMs, signal });
-      const location = response.headers.find(([name]) => name.toLowerCase() === 'location')?.[1] ?? null;
+      const location = headerIn(response.headers, 'location') ?? null;
       return { status: response.status, location, body: response.body.toString('utf8'), error: null };
     } catch (error) {
       const why = describeFailure(failureOf(error, url), { url });

@@ -3,6 +3,7 @@ import { type EgressFailure, type FireInput, requireFireable } from '../contract
 import type { Diagnosis } from '../contract/diagnosis.ts';
 import { command, GatewayError, hint } from '../contract/error.ts';
 import type { FaultRule } from '../contract/fault.ts';
+import { headerIn } from '../contract/headers.ts';
 import type { Merchant } from '../contract/merchant.ts';
 import { timestamp } from '../contract/time.ts';
 import { OUTCOMES, PAYMENT_OUTCOMES } from '../contract/vocabulary.ts';
@@ -250,10 +251,8 @@ const LONGEST_RETRY_AFTER_MS = 3_600_000;
  * emulator's clock may differ. It can delay a retry but never bring it forward (chosen).
  */
 function retryAfter(headers: readonly (readonly [string, string])[], now: number): number {
-  const header = (lowerCase: string) =>
-    headers.find(([name]) => name.toLowerCase() === lowerCase)?.[1].trim();
-  const delay = header('retry-after') ?? '';
-  const sentAt = Date.parse(header('date') ?? '');
+  const delay = headerIn(headers, 'retry-after')?.trim() ?? '';
+  const sentAt = Date.parse(headerIn(headers, 'date')?.trim() ?? '');
   const wait = /^\d+$/.test(delay)
     ? Number(delay) * 1_000
     : Date.parse(delay) - (Number.isNaN(sentAt) ? now : sentAt);

@@ -1,4 +1,5 @@
 import { FIX_HTTP2 } from '../contract/describe-delivery.ts';
+import { headerIn } from '../contract/headers.ts';
 import { namesOf } from '../contract/vocabulary.ts';
 
 /*
@@ -189,7 +190,7 @@ export function answerProblem({ status, headers, body }: ReceiverAnswer): Answer
 }
 
 function redirectProblem(headers: ReceiverAnswer['headers']): AnswerProblem {
-  const location = headers.find(([name]) => name.toLowerCase() === 'location')?.[1] ?? '';
+  const location = headerIn(headers, 'location') ?? '';
   if (/log-?in|sign-?in|\bo?auth\b|\bsso\b|\bsession/i.test(location)) {
     return { cause: `Your receiver redirected to a login page (${location}).`, fix: NO_LOGIN };
   }
