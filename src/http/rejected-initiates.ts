@@ -12,7 +12,7 @@ export const isRejected = ({
   status >= 400 || responseBody?.startsWith('{"error"') === true;
 
 /** An initiate request that created no payment. */
-export interface RejectedInitiate {
+interface RejectedInitiate {
   request: RecordedRequest;
   identifier: string;
   reason: string;

@@ -16,7 +16,7 @@ import { packaged } from '../system/package-info.ts';
 type Values = Readonly<Record<string, unknown>>;
 
 /** An emulator of the library, wherever it runs. */
-export type StartedEmulator = Pick<
+type StartedEmulator = Pick<
   RunningServer,
   'url' | 'port' | 'publicKey' | 'secretKey' | 'dataDir' | 'controlToken' | 'tlsCa' | 'notices' | 'stop'
 > & { stopped: Promise<unknown> };

@@ -2,8 +2,7 @@ import { GatewayError } from '../contract/error.ts';
 import { type Change, type Payment, type RuleResult, State, type Undo } from '../domain/state.ts';
 import { onFolder } from '../system/files.ts';
 import { Disk } from './disk.ts';
-import type { StoreFiles } from './read-folder.ts';
-import { readFolder } from './read-folder.ts';
+import { readFolder, type StoreFiles } from './read-folder.ts';
 import { type Snapshot, type StoredChange, wholeState } from './snapshot.ts';
 
 /*

@@ -46,7 +46,7 @@ function groupsIn(contents: string): Map<string, string> {
 }
 
 /** A part of a page that a search found. */
-export interface DocSection {
+interface DocSection {
   topic: string;
   file: string;
   heading: string;

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { clearTimeout, setTimeout } from './real-time.ts';
 
 /** A process to run, with all of the processes that it starts. */
-export interface ProcessToRun {
+interface ProcessToRun {
   /** A program, or a command line for a shell. */
   file: string;
   /** Undefined: `file` is a command line. */
