@@ -17,7 +17,7 @@ import { defaultMerchant } from './domain/merchant.ts';
 import { newestIds } from './domain/retention.ts';
 import type { Context } from './domain/settings.ts';
 import { faultView, simEventView } from './http/control/views.ts';
-import type { AppParts, ServerRuntime, ViewParts } from './http/environment.ts';
+import type { AppDependencies, ServerRuntime, ViewDependencies } from './http/environment.ts';
 import { listen, nameIn } from './http/listener.ts';
 import { createMask } from './http/mask.ts';
 import { aliasesOf, settingsOf } from './interpret-options.ts';
@@ -223,7 +223,12 @@ async function build(plan: Plan, { folder, store, clock, identity }: Opened, shu
     baseUrl,
     stopped,
   };
-  const viewParts: ViewParts = { ...useCases, runtime, dialect, mask: createMask(useCases, controlToken) };
+  const viewParts: ViewDependencies = {
+    ...useCases,
+    runtime,
+    dialect,
+    mask: createMask(useCases, controlToken),
+  };
   const audits = createAudits({
     clock,
     events,
@@ -232,7 +237,7 @@ async function build(plan: Plan, { folder, store, clock, identity }: Opened, shu
     // Loaded only when used, to keep the start fast.
     audit: async (options) => (await import('./http/audit-gateway.ts')).auditShop(viewParts, egress, options),
   });
-  const parts: AppParts = { ...viewParts, audits, report };
+  const parts: AppDependencies = { ...viewParts, audits, report };
   return { parts, courier };
 }
 

@@ -5,7 +5,13 @@ import { Hono } from 'hono';
 import { GatewayError } from '../contract/error.ts';
 import { mountControl, mountProbes } from './control/route.ts';
 import { controlRoutes } from './control/routes.ts';
-import { type App, type AppContext, type AppEnvironment, type AppParts, basePath } from './environment.ts';
+import {
+  type App,
+  type AppContext,
+  type AppDependencies,
+  type AppEnvironment,
+  basePath,
+} from './environment.ts';
 import { asGatewayError, requestLine, statusOf, unknownRoute } from './errors.ts';
 import { crossSiteGuard, hostGuard, isControl, proxiedGuard, siteGuard, tokenGuard } from './guard.ts';
 import { injectFaults } from './inject-faults.ts';
@@ -22,7 +28,7 @@ import { mountInitiate } from './service/initiate.ts';
  *
  * @param replaceGlobals whether to replace the fetch globals with faster ones
  */
-export function requestListener(parts: AppParts, replaceGlobals: boolean): RequestListener {
+export function requestListener(parts: AppDependencies, replaceGlobals: boolean): RequestListener {
   const app = createApp(parts);
   const answer = async (request: Request, env: HttpBindings) => {
     const response = await app.fetch(request, env);
@@ -45,7 +51,7 @@ export function requestListener(parts: AppParts, replaceGlobals: boolean): Reque
 }
 
 /** Creates the app: the only list of routes, in order of precedence. */
-export function createApp(parts: AppParts): App {
+export function createApp(parts: AppDependencies): App {
   const app = new Hono<AppEnvironment>();
   // Before the log, because browsers request it for pages without an icon and for JSON.
   app.all('/favicon.ico', (c) => c.body(ICON_SVG, 200, { 'Content-Type': 'image/svg+xml' }));

@@ -4,10 +4,10 @@ import type { AuditReport } from '../contract/audit-report.ts';
 import { withPaymentDefaults } from '../contract/defaults.ts';
 import type { SettleInput } from '../contract/payment.ts';
 import { listPage, maskedRequest, paymentView, settledView } from './control/views.ts';
-import type { ViewParts } from './environment.ts';
+import type { ViewDependencies } from './environment.ts';
 
 /** The gateway of an audit inside the emulator, without HTTP requests to itself. */
-function auditGateway(parts: ViewParts, egress: AuditGateway['egress']): AuditGateway {
+function auditGateway(parts: ViewDependencies, egress: AuditGateway['egress']): AuditGateway {
   const { dialect, events, merchants, payments, runtime } = parts;
   const settle = async (id: string, how: SettleInput) => {
     const { by = 'control', ...rest } = how;
@@ -54,7 +54,7 @@ function auditGateway(parts: ViewParts, egress: AuditGateway['egress']): AuditGa
 
 /** Audits a shop with the egress rules of the emulator. Loads the audit on first use. */
 export async function auditShop(
-  parts: ViewParts,
+  parts: ViewDependencies,
   egress: AuditGateway['egress'],
   options: AuditOptions,
 ): Promise<AuditReport> {

@@ -3,11 +3,14 @@ import { withPaymentDefaults } from '../contract/defaults.ts';
 import { GatewayError } from '../contract/error.ts';
 import { CHECKOUT_THEMES, MODES } from '../contract/vocabulary.ts';
 import type { CallService, ServiceResponse } from './call-service.ts';
-import type { AppParts } from './environment.ts';
+import type { AppDependencies } from './environment.ts';
 import { jsonOf } from './rejected-initiates.ts';
 
 /** The fields of initiate with valid values, by their wire names. */
-export function initiateDefaults({ dialect, runtime }: AppParts, publicKey: string): Record<string, string> {
+export function initiateDefaults(
+  { dialect, runtime }: AppDependencies,
+  publicKey: string,
+): Record<string, string> {
   const values = withPaymentDefaults(
     { checkoutTheme: CHECKOUT_THEMES[0] },
     { baseUrl: runtime.baseUrl(), publicKey },
@@ -23,7 +26,7 @@ export function initiateDefaults({ dialect, runtime }: AppParts, publicKey: stri
  * @throws GatewayError `invalid_fields` with every problem that the service reports
  */
 export async function createPayment(
-  parts: AppParts,
+  parts: AppDependencies,
   { merchant: owner, mode: wanted, ...fields }: Readonly<Record<string, string | undefined>>,
   callService: CallService,
 ): Promise<string> {

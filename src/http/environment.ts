@@ -35,14 +35,14 @@ export function basePath({ baseUrl }: Pick<ServerRuntime, 'baseUrl'>): string {
 }
 
 /** What the records of the control API are read from: the use cases by noun, and the dialect of the service. */
-export interface ViewParts extends UseCases {
+export interface ViewDependencies extends UseCases {
   runtime: ServerRuntime;
   dialect: Dialect;
   mask: Mask;
 }
 
 /** Everything that the routes need. */
-export interface AppParts extends ViewParts {
+export interface AppDependencies extends ViewDependencies {
   audits: Audits;
   /** Receives every internal error. */
   report: (error: unknown) => void;

@@ -7,7 +7,7 @@ import { type FaultRoute, MODES } from '../contract/vocabulary.ts';
 import { realPause } from '../system/clock.ts';
 import type { Dialect } from '../wire/dialect.ts';
 import { keepBody, readFields } from './body.ts';
-import type { AppContext, AppEnvironment, AppParts } from './environment.ts';
+import type { AppContext, AppDependencies, AppEnvironment } from './environment.ts';
 import { isControl } from './guard.ts';
 
 /** The logged status of a response that was not sent: "no response", as in the logs of web servers. */
@@ -20,12 +20,12 @@ interface Faulty {
   c: AppContext;
   rule: FaultRule;
   route: FaultRoute | null;
-  parts: AppParts;
+  parts: AppDependencies;
 }
 type Answer = Promise<Response | undefined>;
 
 /** Applies fault rules to requests to the service. */
-export function injectFaults(parts: AppParts): MiddlewareHandler<AppEnvironment> {
+export function injectFaults(parts: AppDependencies): MiddlewareHandler<AppEnvironment> {
   const { faults, dialect } = parts;
   return async (c, next) => {
     const { path, method } = c.req;
@@ -57,7 +57,10 @@ export function serviceRoute(path: string, { paths }: Dialect): FaultRoute | nul
 }
 
 /** The identifier or card id in a request; undefined if it has neither. */
-async function identifierOf(c: AppContext, { payments, dialect }: AppParts): Promise<string | undefined> {
+async function identifierOf(
+  c: AppContext,
+  { payments, dialect }: AppDependencies,
+): Promise<string | undefined> {
   const payment = payments.all.get(c.req.query(dialect.paymentParameter) ?? '');
   if (payment) return payment.identifier;
   const card = dialect.cardIdIn(c.req.path);

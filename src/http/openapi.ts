@@ -8,7 +8,7 @@ import { SOURCES } from '../contract/vocabulary.ts';
 import { optionsSchema } from '../options/json-schema.ts';
 import { manifestLines } from '../system/manifest-lines.ts';
 import { VERSION } from '../system/package-info.ts';
-import type { AppParts } from './environment.ts';
+import type { AppDependencies } from './environment.ts';
 import {
   type Answer,
   type Examples,
@@ -31,7 +31,7 @@ Each operation and each field of the service has a source, in its description an
  */
 export function openApiDocument(
   routes: readonly RouterRoute[],
-  { runtime, dialect }: Pick<AppParts, 'runtime' | 'dialect'>,
+  { runtime, dialect }: Pick<AppDependencies, 'runtime' | 'dialect'>,
 ) {
   return {
     openapi: '3.1.0',

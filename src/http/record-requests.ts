@@ -4,7 +4,13 @@ import { firstProblems, type GatewayError, renderHint } from '../contract/error.
 import { timestamp } from '../contract/time.ts';
 import { performance } from '../system/real-time.ts';
 import { headersOf } from './body.ts';
-import type { AppContext, AppEnvironment, AppParts, RequestLog, ServerRuntime } from './environment.ts';
+import type {
+  AppContext,
+  AppDependencies,
+  AppEnvironment,
+  RequestLog,
+  ServerRuntime,
+} from './environment.ts';
 
 /** Maximum number of characters of a body in the request log. */
 export const KEPT_BODY_CHARACTERS = 16_384;
@@ -13,7 +19,7 @@ export const KEPT_BODY_CHARACTERS = 16_384;
 const NOTED = 6;
 
 /** Records every request to the service and its response, but none under /_sim. */
-export function recordRequests(parts: AppParts): MiddlewareHandler<AppEnvironment> {
+export function recordRequests(parts: AppDependencies): MiddlewareHandler<AppEnvironment> {
   return async (c, next) => {
     const log: RequestLog = {};
     c.set('requestLog', log);
@@ -55,7 +61,7 @@ export function targetOf({ req }: AppContext): string {
 export function noteError(
   log: RequestLog,
   error: GatewayError,
-  { runtime, dialect }: Pick<AppParts, 'runtime' | 'dialect'>,
+  { runtime, dialect }: Pick<AppDependencies, 'runtime' | 'dialect'>,
   answer: object = dialect.serviceError(error),
 ): string {
   const body = JSON.stringify(answer);

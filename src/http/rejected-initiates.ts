@@ -1,7 +1,7 @@
 import { describeEffects } from '../contract/active-fault.ts';
 import type { RecordedRequest } from '../contract/event.ts';
 import type { MerchantDialect } from '../wire/dialect.ts';
-import type { AppParts } from './environment.ts';
+import type { AppDependencies } from './environment.ts';
 import { serviceRoute } from './inject-faults.ts';
 
 /** Initiate rejects many requests with status 200. */
@@ -20,7 +20,7 @@ interface RejectedInitiate {
 
 /** The initiate requests in the log that created no payment: their number, and the newest ones. */
 export function rejectedInitiates(
-  { events, dialect }: AppParts,
+  { events, dialect }: AppDependencies,
   limit: number,
 ): { total: number; newest: RejectedInitiate[] } {
   const all = events

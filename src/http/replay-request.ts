@@ -1,7 +1,7 @@
 import { GatewayError, hint } from '../contract/error.ts';
 import type { RecordedRequest } from '../contract/event.ts';
 import type { CallService } from './call-service.ts';
-import type { AppParts } from './environment.ts';
+import type { AppDependencies } from './environment.ts';
 import { serviceRoute } from './inject-faults.ts';
 import { KEPT_BODY_CHARACTERS } from './record-requests.ts';
 
@@ -10,7 +10,7 @@ const NOT_REPLAYED =
   /^(host|connection|content-length|transfer-encoding|keep-alive|expect|upgrade|te|trailer|cookie|origin|referer|accept-encoding|sec-.*|proxy-.*)$/;
 
 /** @throws GatewayError `not_found` for a request that is not, or no longer, in the log */
-export function requireRecorded({ events, runtime }: AppParts, id: string): RecordedRequest {
+export function requireRecorded({ events, runtime }: AppDependencies, id: string): RecordedRequest {
   const request = events.requests().find((one) => String(one.id) === id);
   if (request) return request;
   const since = runtime.startedAt.slice(0, 19).replace('T', ' ');
@@ -19,7 +19,7 @@ export function requireRecorded({ events, runtime }: AppParts, id: string): Reco
 }
 
 /** Explains why a request cannot be resent; undefined if it can. */
-export function replayProblem(request: RecordedRequest, { dialect }: AppParts): string | undefined {
+export function replayProblem(request: RecordedRequest, { dialect }: AppDependencies): string | undefined {
   const { method, target, requestHeaders, requestBody } = request;
   const { pathname } = new URL(target.startsWith('/') ? `http://localhost${target}` : 'http://localhost');
   if (serviceRoute(pathname, dialect) === null) {
@@ -41,7 +41,7 @@ export function replayProblem(request: RecordedRequest, { dialect }: AppParts): 
  * @returns the number of the new request in the log
  * @throws GatewayError `not_found`; `wrong_state` if the request cannot be resent
  */
-export async function replay(parts: AppParts, id: string, callService: CallService): Promise<number> {
+export async function replay(parts: AppDependencies, id: string, callService: CallService): Promise<number> {
   const request = requireRecorded(parts, id);
   const problem = replayProblem(request, parts);
   if (problem !== undefined) throw new GatewayError('wrong_state', problem);

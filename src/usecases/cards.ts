@@ -14,14 +14,14 @@ import {
 } from '../domain/card.ts';
 import type { ReadonlyCollection } from '../domain/collection.ts';
 import type { Card, State } from '../domain/state.ts';
-import type { UseCaseParts } from './parts.ts';
+import type { UseCaseDependencies } from './dependencies.ts';
 
 /** Cards per page of the merchant's list (chosen: card-list-paging). */
 const PER_PAGE = 15;
 
 const RULES = { charge: chargeCard, fund: fundCard } as const satisfies Record<CardMovementKind, unknown>;
 
-export function cardUseCases({ store, context, clock }: UseCaseParts) {
+export function cardUseCases({ store, context, clock }: UseCaseDependencies) {
   return {
     get all(): ReadonlyCollection<Card> {
       return store.state.cards;

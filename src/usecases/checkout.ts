@@ -13,13 +13,13 @@ import type { ReadonlyCollection } from '../domain/collection.ts';
 import { requirePayment } from '../domain/payment.ts';
 import { requirePending, type Settlement, settle } from '../domain/settle.ts';
 import type { Message, Payment, RuleResult, State } from '../domain/state.ts';
-import type { UseCaseParts } from './parts.ts';
+import type { UseCaseDependencies } from './dependencies.ts';
 import { afterSettling } from './payments.ts';
 
-export type StepResult = { problem: CheckoutProblem } | { problem: null; redirectUrl: string | null };
+export type CheckoutResult = { problem: CheckoutProblem } | { problem: null; redirectUrl: string | null };
 
 /** The customer's steps on the hosted checkout. */
-export function checkoutUseCases(parts: UseCaseParts) {
+export function checkoutUseCases(parts: UseCaseDependencies) {
   const { store, context } = parts;
   const step = <Result>(
     { id }: Payment,
@@ -55,7 +55,7 @@ export function checkoutUseCases(parts: UseCaseParts) {
     resendCode: (payment: Payment, requestId?: number): Promise<null> =>
       step(payment, (_, current) => resendCode(current, context(requestId))),
 
-    async enterCode(payment: Payment, code: string, requestId?: number): Promise<StepResult> {
+    async enterCode(payment: Payment, code: string, requestId?: number): Promise<CheckoutResult> {
       const { delivery } = parts.settings;
       const ruleContext = context(requestId);
       const outcome = await step<CheckoutProblem | Settlement>(payment, (state, current) => {

@@ -5,12 +5,12 @@ import type { PaymentOutcome } from '../contract/vocabulary.ts';
 import type { Delivery, Payment, State } from '../domain/state.ts';
 import type { Clock, ClockReading, MoveResult } from '../system/clock.ts';
 import { dueOf } from './auto-settle.ts';
-import type { UseCaseParts } from './parts.ts';
+import type { UseCaseDependencies } from './dependencies.ts';
 
 /** The latest time of the clock: every wait from then still ends in a year with four digits (chosen). */
 const LATEST = Date.UTC(9999, 0, 1);
 
-export function clockUseCases({ clock, events, store }: UseCaseParts) {
+export function clockUseCases({ clock, events, store }: UseCaseDependencies) {
   /** Stores the new reading before a move, so that after a crash no record is later than the stored clock. */
   const save = (setting: ClockSetting) =>
     store.commit(() => ({ change: { clock: [recordOf(setting)] }, result: null }));

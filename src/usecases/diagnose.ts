@@ -9,7 +9,7 @@ import { answerProblem, errorPage, languageOf, ownWords, saysRefused } from '../
 import type { Delivery, State } from '../domain/state.ts';
 import { pause, performance } from '../system/real-time.ts';
 import type { IpnVariant, IpnVariants } from '../wire/dialect.ts';
-import type { UseCaseParts } from './parts.ts';
+import type { UseCaseDependencies } from './dependencies.ts';
 
 /*
  * Asks a receiver why it does not accept an IPN. We hold the key, so an IPN can be signed as each mistaken code would
@@ -30,7 +30,7 @@ const LIKELY_READINGS = 7;
 /** Real time that each of those kept back may need. */
 const SHORT_MS = 100;
 
-type Parts = Pick<UseCaseParts, 'store' | 'courier' | 'context' | 'dialect' | 'orderProbe'>;
+type Parts = Pick<UseCaseDependencies, 'store' | 'courier' | 'context' | 'dialect' | 'orderProbe'>;
 
 /** How the receiver answered a request. */
 interface Answer {

@@ -13,8 +13,8 @@ import {
   resend,
 } from '../domain/delivery.ts';
 import type { Attempt, Delivery } from '../domain/state.ts';
+import type { UseCaseDependencies } from './dependencies.ts';
 import { diagnose } from './diagnose.ts';
-import type { UseCaseParts } from './parts.ts';
 import { stateOfDelivery } from './shop-state.ts';
 import {
   type KnownAttempt,
@@ -42,7 +42,7 @@ function createQueues() {
 }
 
 type IpnParts = Pick<
-  UseCaseParts,
+  UseCaseDependencies,
   'store' | 'courier' | 'context' | 'settings' | 'dialect' | 'orderProbe' | 'rows'
 >;
 

@@ -12,9 +12,9 @@ import {
   requireBySecretKey,
   requireMerchant,
 } from '../domain/merchant.ts';
-import type { UseCaseParts } from './parts.ts';
+import type { UseCaseDependencies } from './dependencies.ts';
 
-export function merchantUseCases({ store, context, random, events }: UseCaseParts) {
+export function merchantUseCases({ store, context, random, events }: UseCaseDependencies) {
   return {
     get all(): ReadonlyCollection<Merchant> {
       return store.state.merchants;
@@ -54,7 +54,7 @@ export function merchantUseCases({ store, context, random, events }: UseCasePart
   };
 }
 
-export function walletUseCases({ store }: UseCaseParts) {
+export function walletUseCases({ store }: UseCaseDependencies) {
   return {
     get all(): ReadonlyCollection<Wallet> {
       return store.state.wallets;

@@ -14,10 +14,10 @@ import {
 } from '../domain/settle.ts';
 import type { Delivery, Payment } from '../domain/state.ts';
 import type { PostedFields } from '../wire/body.ts';
+import type { UseCaseDependencies } from './dependencies.ts';
 import { initiatePosted, withInitiateHint } from './initiate.ts';
-import type { UseCaseParts } from './parts.ts';
 import { notAcceptedIpn, stateOfPayment } from './shop-state.ts';
-import { paymentSteps, type Step, storyOf, timeline } from './story.ts';
+import { paymentSteps, type StoryStep, storyOf, timeline } from './story.ts';
 import { verdictOnPayment } from './verdict.ts';
 
 export interface SettleCommand extends Omit<SettleRequest, 'delivery'> {
@@ -41,7 +41,7 @@ export interface Settled {
 
 export type Payments = ReturnType<typeof paymentUseCases>;
 
-export function paymentUseCases(parts: UseCaseParts) {
+export function paymentUseCases(parts: UseCaseDependencies) {
   const { store, settings, context, events, dialect } = parts;
   const timelineOf = (payment: Payment): TimelineEntry[] =>
     timeline(payment, store.state, (stored) => events.requestIdOf(stored));
@@ -74,7 +74,7 @@ export function paymentUseCases(parts: UseCaseParts) {
 
     timeline: timelineOf,
 
-    story: (payment: Payment): Step[] => storyOf(timelineOf(payment), events.requestsAbout(payment.id)),
+    story: (payment: Payment): StoryStep[] => storyOf(timelineOf(payment), events.requestsAbout(payment.id)),
 
     verdict: (payment: Payment) => verdictOnPayment(payment, parts),
 
@@ -139,7 +139,7 @@ export function paymentUseCases(parts: UseCaseParts) {
 
 /** Waits for the first attempt of a settlement's IPN if the order sends it before the redirect. */
 export async function afterSettling(
-  { courier, settings, store }: UseCaseParts,
+  { courier, settings, store }: UseCaseDependencies,
   settlement: Settlement,
   order: DeliveryOrder,
   awaitDelivery = false,

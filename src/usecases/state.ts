@@ -7,10 +7,10 @@ import { assertConsistent } from '../store/integrity.ts';
 import { parseSnapshot, type Snapshot } from '../store/snapshot.ts';
 import { snapshotText } from '../store/snapshot-file.ts';
 import { resumeClock } from './clock.ts';
-import type { UseCaseParts } from './parts.ts';
+import type { UseCaseDependencies } from './dependencies.ts';
 
 /** Resets, exports and imports the whole state. */
-export function stateUseCases(parts: UseCaseParts) {
+export function stateUseCases(parts: UseCaseDependencies) {
   const { store, faults, events } = parts;
   return {
     /** Resolves when all current records are stored. @throws GatewayError `storage_failed` */
@@ -54,7 +54,7 @@ export function stateUseCases(parts: UseCaseParts) {
 
 /** Applies the options to a state and stores both in one write. */
 async function replace(
-  { store, settings, clock, renewIds }: UseCaseParts,
+  { store, settings, clock, renewIds }: UseCaseDependencies,
   snapshot: Snapshot,
   preparation: Preparation,
 ): Promise<void> {

@@ -77,7 +77,7 @@ function deliveryEntries(delivery: Delivery, state: State): TimelineEntry[] {
 }
 
 /** A step in the story of a payment. */
-export interface Step {
+export interface StoryStep {
   /** Unique and stable, because links use it. */
   id: string;
   /** `requested`: a request that did not change the payment. */
@@ -106,13 +106,16 @@ export interface Step {
  * @param entries the timeline of the payment
  * @param requests the logged requests about the payment
  */
-export function storyOf(entries: readonly TimelineEntry[], requests: readonly RecordedRequest[]): Step[] {
+export function storyOf(
+  entries: readonly TimelineEntry[],
+  requests: readonly RecordedRequest[],
+): StoryStep[] {
   const steps = stepsOf(entries);
-  const others: Step[] = [];
+  const others: StoryStep[] = [];
   for (const request of requests) {
     const [first, ...more] = steps.filter(({ requestId }) => requestId === request.id);
     if (!first) {
-      others.push(withoutStep(request));
+      others.push(stepOfRequest(request));
       continue;
     }
     first.request = request;
@@ -124,7 +127,7 @@ export function storyOf(entries: readonly TimelineEntry[], requests: readonly Re
 }
 
 /** Form submissions that show the same page again. */
-const RELOADING: ReadonlySet<Step['event']> = new Set([
+const RELOADING: ReadonlySet<StoryStep['event']> = new Set([
   'email_entered',
   'email_refused',
   'code_sent',
@@ -132,8 +135,8 @@ const RELOADING: ReadonlySet<Step['event']> = new Set([
 ]);
 
 /** Removes repeated page views, and page views that follow a form. */
-function withoutRepeatedViews(steps: readonly Step[]): Step[] {
-  const kept: Step[] = [];
+function withoutRepeatedViews(steps: readonly StoryStep[]): StoryStep[] {
+  const kept: StoryStep[] = [];
   for (const step of steps) {
     const before = kept.at(-1);
     if (step.event !== 'opened' || !before) kept.push(step);
@@ -143,7 +146,7 @@ function withoutRepeatedViews(steps: readonly Step[]): Step[] {
   return kept;
 }
 
-function stepsOf(entries: readonly TimelineEntry[]): Step[] {
+function stepsOf(entries: readonly TimelineEntry[]): StoryStep[] {
   const counts = new Map<string, number>();
   return entries.map(({ at: time, event, detail, requestId, attempt, deliveryId }) => {
     const at = Date.parse(time);
@@ -161,7 +164,7 @@ export function attemptId(deliveryId: string, number: number): string {
   return `step-${deliveryId}-${number}`;
 }
 
-function withoutStep(request: RecordedRequest): Step {
+function stepOfRequest(request: RecordedRequest): StoryStep {
   const { id, at, durationMs, notes } = request;
   const end = Date.parse(at);
   return {

@@ -1,14 +1,14 @@
 import { cardUseCases } from './cards.ts';
 import { checkoutUseCases } from './checkout.ts';
 import { clockUseCases } from './clock.ts';
+import type { UseCaseDependencies } from './dependencies.ts';
 import { ipnUseCases } from './ipns.ts';
 import { merchantUseCases, walletUseCases } from './merchants.ts';
-import type { UseCaseParts } from './parts.ts';
 import { paymentUseCases } from './payments.ts';
 import { stateUseCases } from './state.ts';
 
 /** The use cases by noun. Each is one commit, plus the wait for its effects. */
-export function createUseCases(parts: UseCaseParts) {
+export function createUseCases(parts: UseCaseDependencies) {
   return {
     payments: paymentUseCases(parts),
     checkout: checkoutUseCases(parts),

@@ -2,7 +2,7 @@ import { expect, onTestFinished } from 'vitest';
 import { kebab } from '../../src/contract/error.ts';
 import type { Collection, ReadonlyCollection } from '../../src/domain/collection.ts';
 import { createApp } from '../../src/http/app.ts';
-import type { AppParts } from '../../src/http/environment.ts';
+import type { AppDependencies } from '../../src/http/environment.ts';
 import { resolveOptions } from '../../src/options/resolve.ts';
 import type { StartOptions } from '../../src/options/table.ts';
 import { type RunningServer, startServer } from '../../src/server.ts';
@@ -116,7 +116,7 @@ export async function brokenApp(): Promise<{ app: ReturnType<typeof createApp>; 
   const fail = () => {
     throw new Error('the details');
   };
-  const broken = new Proxy({} as AppParts['state'] & AppParts['payments'], {
+  const broken = new Proxy({} as AppDependencies['state'] & AppDependencies['payments'], {
     get: (_, name) => (name === 'stored' ? async () => {} : fail()),
   });
   const reported: unknown[] = [];

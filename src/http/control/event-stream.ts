@@ -1,6 +1,6 @@
 import { ReadableStream as WebStream } from 'node:stream/web';
 import { clearTimeout, setTimeout } from '../../system/real-time.ts';
-import type { AppContext, AppParts } from '../environment.ts';
+import type { AppContext, AppDependencies } from '../environment.ts';
 import { simEventView } from './views.ts';
 
 /**
@@ -18,7 +18,7 @@ const HEARTBEAT_MS = 15_000;
  * @param since the last event that the client knows
  * @param follow whether the stream goes on after the newest event
  */
-export function eventStream(c: AppContext, parts: AppParts, since: number, follow: boolean): Response {
+export function eventStream(c: AppContext, parts: AppDependencies, since: number, follow: boolean): Response {
   const stream = WebStream.from(chunks(parts, since, follow, () => c.env?.outgoing?.destroy()));
   return c.body(stream as ReadableStream<Uint8Array>, 200, {
     'Content-Type': 'text/event-stream',
@@ -28,7 +28,7 @@ export function eventStream(c: AppContext, parts: AppParts, since: number, follo
 }
 
 async function* chunks(
-  parts: AppParts,
+  parts: AppDependencies,
   since: number,
   follow: boolean,
   cut: () => void,

@@ -42,7 +42,7 @@ import { VERSION } from '../../system/package-info.ts';
 import { setImmediate } from '../../system/real-time.ts';
 import { masked } from '../../system/secret.ts';
 import { readStateText } from '../body.ts';
-import type { AppContext, AppParts } from '../environment.ts';
+import type { AppContext, AppDependencies } from '../environment.ts';
 import { statusOf } from '../errors.ts';
 import { JSON_TYPE } from '../operation.ts';
 import { eventStream } from './event-stream.ts';
@@ -70,7 +70,7 @@ const REFERENCE = {
 };
 
 /** The guarded JSON routes below `/_sim`, by group. */
-export function controlRoutes(parts: AppParts, document: () => Promise<object>) {
+export function controlRoutes(parts: AppDependencies, document: () => Promise<object>) {
   const {
     payments,
     checkout,
@@ -439,7 +439,12 @@ export function controlRoutes(parts: AppParts, document: () => Promise<object>) 
 const DECLINED: ReadonlySet<ErrorCode> = new Set(['wrong_state', 'insufficient_funds']);
 
 /** A declined charge creates no transaction but appears in the request log (chosen). */
-function recordDeclined({ events, clock }: AppParts, cardId: string, body: object, error: GatewayError) {
+function recordDeclined(
+  { events, clock }: AppDependencies,
+  cardId: string,
+  body: object,
+  error: GatewayError,
+) {
   events.record({
     at: timestamp(clock.now()),
     method: 'POST',
@@ -462,7 +467,7 @@ function untilClosed({ env }: AppContext): AbortSignal {
   return closed.signal;
 }
 
-function recordCounts({ payments, ipns, merchants, wallets, cards }: AppParts): RecordCounts {
+function recordCounts({ payments, ipns, merchants, wallets, cards }: AppDependencies): RecordCounts {
   return {
     payments: payments.all.size,
     deliveries: ipns.all.size,
@@ -472,7 +477,7 @@ function recordCounts({ payments, ipns, merchants, wallets, cards }: AppParts): 
   };
 }
 
-function paymentCounts({ payments }: AppParts): Record<PaymentStatus, number> {
+function paymentCounts({ payments }: AppDependencies): Record<PaymentStatus, number> {
   const counts = Object.fromEntries(PAYMENT_STATUSES.map((status) => [status, 0])) as Record<
     PaymentStatus,
     number

@@ -16,7 +16,7 @@ import { maskedIn } from '../../system/secret.ts';
 import type * as happened from '../../usecases/event-log.ts';
 import type { Settled as SettledPayment } from '../../usecases/payments.ts';
 import { verdictFields, verdictView } from '../../usecases/verdict.ts';
-import type { ServerRuntime, ViewParts } from '../environment.ts';
+import type { ServerRuntime, ViewDependencies } from '../environment.ts';
 
 /*
  * Converts stored records to records and lists of the control API.
@@ -50,7 +50,10 @@ export function wholeList<View>(data: View[]): { data: View[]; nextCursor: null 
   return { data, nextCursor: null };
 }
 
-export function paymentView(payment: stored.Payment, { runtime, dialect, payments }: ViewParts): Payment {
+export function paymentView(
+  payment: stored.Payment,
+  { runtime, dialect, payments }: ViewDependencies,
+): Payment {
   const {
     history: _history,
     messageId: _messageId,
@@ -84,7 +87,7 @@ export function mappedAddresses(
 /** @param underWay default: the current attempt, if any */
 export function deliveryView(
   delivery: stored.Delivery,
-  { ipns }: Pick<ViewParts, 'ipns'>,
+  { ipns }: Pick<ViewDependencies, 'ipns'>,
   underWay = ipns.underWay(delivery.id),
 ): Delivery {
   const { attemptCount, signedWith: _key, ...record } = delivery;
@@ -104,7 +107,7 @@ export function deliveryView(
   };
 }
 
-export function settledView(settled: SettledPayment, parts: ViewParts): Settled {
+export function settledView(settled: SettledPayment, parts: ViewDependencies): Settled {
   const payment = paymentView(settled.payment, parts);
   return {
     payment,
@@ -137,11 +140,11 @@ export function clockView({ now, frozen, ahead, nextDue }: ClockReading): Clock 
 }
 
 /** An event of the control API, with secrets masked, and the passwords in addresses. */
-export function simEventView(event: happened.SimEvent, parts: ViewParts): SimEvent {
+export function simEventView(event: happened.SimEvent, parts: ViewDependencies): SimEvent {
   return maskedIn(parts.mask(openEventView(event, parts)), hidePasswords);
 }
 
-function openEventView(event: happened.SimEvent, parts: ViewParts): SimEvent {
+function openEventView(event: happened.SimEvent, parts: ViewDependencies): SimEvent {
   const { seq, at } = event;
   switch (event.type) {
     case 'request':
@@ -171,7 +174,7 @@ function openEventView(event: happened.SimEvent, parts: ViewParts): SimEvent {
 }
 
 /** Masks credentials in headers, card numbers and card codes. `mask` masks the secret keys. */
-function requestView(request: RecordedRequest, { dialect }: ViewParts): RecordedRequest {
+function requestView(request: RecordedRequest, { dialect }: ViewDependencies): RecordedRequest {
   const headers = Object.entries(request.requestHeaders).map(([name, value]) => [
     name,
     shownHeader(name, value),
@@ -181,6 +184,6 @@ function requestView(request: RecordedRequest, { dialect }: ViewParts): Recorded
 }
 
 /** A recorded request with all secrets masked. */
-export function maskedRequest(request: RecordedRequest, parts: ViewParts): RecordedRequest {
+export function maskedRequest(request: RecordedRequest, parts: ViewDependencies): RecordedRequest {
   return maskedIn(parts.mask(requestView(request, parts)), hidePasswords);
 }

@@ -3,7 +3,7 @@ import { type Child, createContext, type JSX, useContext } from 'hono/jsx';
 import { parseAccept } from 'hono/utils/accept';
 import { formatAmount } from '../../contract/amount.ts';
 import type { CheckoutTheme } from '../../contract/vocabulary.ts';
-import { type AppContext, type AppParts, basePath, type ServerRuntime } from '../environment.ts';
+import { type AppContext, type AppDependencies, basePath, type ServerRuntime } from '../environment.ts';
 import { type Language, WORDING, type Wording } from './messages.ts';
 
 /** The input that every page needs. */
@@ -123,7 +123,7 @@ export function Link(props: JSX.IntrinsicElements['a'] & { href: string }) {
 
 /** Formats an amount for a page. An imported state may have currencies that are not configured. */
 export function shownAmount(
-  { runtime }: AppParts,
+  { runtime }: AppDependencies,
   amount: string,
   code: string,
   language?: Language,

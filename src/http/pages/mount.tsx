@@ -2,7 +2,13 @@ import { setCookie } from 'hono/cookie';
 import { TokenForm } from '../../contract/emulator.ts';
 import { command } from '../../contract/error.ts';
 import { readTextFields } from '../body.ts';
-import { type App, type AppContext, type AppParts, basePath, type ServerRuntime } from '../environment.ts';
+import {
+  type App,
+  type AppContext,
+  type AppDependencies,
+  basePath,
+  type ServerRuntime,
+} from '../environment.ts';
 import { hasToken, isToken, TOKEN_COOKIE } from '../guard.ts';
 import { described, FORM_TYPE, HTML_TYPE, type Operation, seeOtherAnswer } from '../operation.ts';
 import { targetOf } from '../record-requests.ts';
@@ -34,7 +40,7 @@ const TOKEN_OPERATION: Operation = {
  * Mounts the pages that need no token: the token form, and pages that reveal nothing. A customer on another machine can
  * reach a thank-you page.
  */
-export function mountOpenPages(app: App, parts: AppParts): void {
+export function mountOpenPages(app: App, parts: AppDependencies): void {
   const { runtime } = parts;
   for (const which of ['paid', 'canceled'] as const) {
     const said = page(`The default ${PLACEHOLDERS[which].insteadOf}, for a merchant that has none`, [403]);
@@ -68,7 +74,7 @@ export function mountOpenPages(app: App, parts: AppParts): void {
 }
 
 /** Mounts the dashboard. It is loaded on its first request, so that the emulator starts faster. */
-export function mountDashboard(app: App, parts: AppParts): void {
+export function mountDashboard(app: App, parts: AppDependencies): void {
   let loaded: Promise<App> | undefined;
   const answer = async (c: AppContext) => {
     loaded ??= import('./dashboard/routes.tsx').then(({ dashboard }) => dashboard(app, parts));

@@ -4,7 +4,7 @@ import { optionalText } from '../../contract/input.ts';
 import type { Merchant } from '../../contract/merchant.ts';
 import type { PostedFields } from '../../wire/body.ts';
 import { readFields } from '../body.ts';
-import type { App, AppContext, AppParts } from '../environment.ts';
+import type { App, AppContext, AppDependencies } from '../environment.ts';
 import { bearer } from '../guard.ts';
 import { described, type Operation } from '../operation.ts';
 
@@ -16,7 +16,7 @@ interface Endpoint extends Omit<Operation, 'tag' | 'source'> {
   handle: (c: AppContext, merchant: Merchant) => object | Promise<object>;
 }
 
-export function mountCards(app: App, parts: AppParts): void {
+export function mountCards(app: App, parts: AppDependencies): void {
   const endpoints = endpointsOf(parts);
   for (const { method, path, handle, ...details } of endpoints) {
     const operation: Operation = {
@@ -47,7 +47,7 @@ const CardListQuery = query('CardListQuery', 'Which page.', {
   page: optionalText('Page number, from 1.'),
 });
 
-function endpointsOf({ cards, dialect }: AppParts): Endpoint[] {
+function endpointsOf({ cards, dialect }: AppDependencies): Endpoint[] {
   const { paths, messages } = dialect;
   const { examples } = messages;
   const changed = { status: 200, schemas: [messages.VirtualCardAnswer] };

@@ -7,10 +7,16 @@ import { parseInput } from '../../contract/input.ts';
 import { SettleInput } from '../../contract/payment.ts';
 import { MODES, type Mode } from '../../contract/vocabulary.ts';
 import type { Payment } from '../../domain/state.ts';
-import type { StepResult } from '../../usecases/checkout.ts';
+import type { CheckoutResult } from '../../usecases/checkout.ts';
 import type { SettleCommand } from '../../usecases/payments.ts';
 import { readTextFields } from '../body.ts';
-import { type App, type AppContext, type AppParts, basePath, type ServerRuntime } from '../environment.ts';
+import {
+  type App,
+  type AppContext,
+  type AppDependencies,
+  basePath,
+  type ServerRuntime,
+} from '../environment.ts';
 import { asGatewayError, statusOf } from '../errors.ts';
 import { rejectCrossSite } from '../guard.ts';
 import { type Answer, described, FORM_TYPE, HTML_TYPE, seeOtherAnswer } from '../operation.ts';
@@ -36,12 +42,12 @@ type Entry = Pick<CheckoutView, 'step' | 'value' | 'problem'>;
 
 /** What the checkout of one mode needs, and what it remembers between requests. */
 interface Checkout {
-  parts: AppParts;
+  parts: AppDependencies;
   mode: Mode;
   /** The last rejected entry by payment, to show again with the problem. */
   rejected: Map<string, Entry>;
   /** Results of the forms that settle, by form and page. */
-  sent: Map<string, Promise<StepResult>>;
+  sent: Map<string, Promise<CheckoutResult>>;
 }
 
 /** A request to the checkout. */
@@ -126,7 +132,7 @@ const VIEWS = {
 };
 
 /** Mounts the hosted checkout in both modes. */
-export function mountCheckout(app: App, parts: AppParts): void {
+export function mountCheckout(app: App, parts: AppDependencies): void {
   const { dialect, runtime } = parts;
   for (const mode of MODES) {
     const checkout: Checkout = { parts, mode, rejected: new Map(), sent: new Map() };
@@ -245,7 +251,7 @@ function showAgain(visit: CheckoutVisit, payment: Payment, entry: Entry): Respon
   return isBrowser(visit.c) ? backToPage(visit, '&refused=1') : showStep(visit, payment, entry, 422);
 }
 
-async function settle(visit: CheckoutVisit, { id }: Payment, how: SettleCommand): Promise<StepResult> {
+async function settle(visit: CheckoutVisit, { id }: Payment, how: SettleCommand): Promise<CheckoutResult> {
   const { redirectUrl } = await visit.parts.payments.settle(id, { ...how, requestId: requestId(visit) });
   return { problem: null, redirectUrl };
 }
@@ -254,7 +260,12 @@ async function settle(visit: CheckoutVisit, { id }: Payment, how: SettleCommand)
  * Runs the action of a form once per page. After a double click, a browser follows only the last response, which must
  * be the same redirect and not the page of a settled payment.
  */
-async function runOnce(visit: CheckoutVisit, payment: Payment, form: string, run: () => Promise<StepResult>) {
+async function runOnce(
+  visit: CheckoutVisit,
+  payment: Payment,
+  form: string,
+  run: () => Promise<CheckoutResult>,
+) {
   const { c, sent } = visit;
   const page = c.req.query('page');
   const key = `${payment.id} ${form} ${page}`;
@@ -389,7 +400,7 @@ function showRefused({ c, parts }: CheckoutVisit, payment: Payment | null, error
 }
 
 /** The dashboard's page for the payment; null if the panel is hidden, because then nothing may reveal the emulator. */
-function dashboardOf({ runtime }: AppParts, payment: Payment | null): string | null {
+function dashboardOf({ runtime }: AppDependencies, payment: Payment | null): string | null {
   if (!runtime.options.panel) return null;
   return payment ? recordPath('payments', payment.id) : PLACES.payments.path;
 }
@@ -412,7 +423,7 @@ function customerView(
 }
 
 /** The tip for developers: a wallet that can pay or a command to fund one; in the next step, the code. */
-function tipFor({ wallets, runtime, checkout }: AppParts, payment: Payment): LiveTip {
+function tipFor({ wallets, runtime, checkout }: AppDependencies, payment: Payment): LiveTip {
   const commandText = (name: string, ...args: string[]) => runtime.style.command(command(name, ...args));
   if (checkout.stepOf(payment).name === 'code') {
     const sent = checkout.codeProblem(payment) ? undefined : checkout.messages.get(payment.messageId ?? '');
@@ -429,13 +440,13 @@ function tipFor({ wallets, runtime, checkout }: AppParts, payment: Payment): Liv
   };
 }
 
-function receiptOf({ checkout }: AppParts, payment: Payment) {
+function receiptOf({ checkout }: AppDependencies, payment: Payment) {
   const { trx, settledAt, createdAt, customerName } = payment;
   const payer = checkout.stepOf(payment).email ?? customerName;
   return { trx, date: `${instant(settledAt ?? createdAt)} UTC`, payer };
 }
 
-function summaryOf(parts: AppParts, payment: Payment, language: Language): PaymentSummary {
+function summaryOf(parts: AppDependencies, payment: Payment, language: Language): PaymentSummary {
   return {
     ...payment,
     siteLogo: payment.siteLogo && parts.runtime.settings.mapped(payment.siteLogo),

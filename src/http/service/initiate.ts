@@ -10,7 +10,7 @@ import { givenAs } from '../../options/resolve.ts';
 import { fieldReader, type PostedFields } from '../../wire/body.ts';
 import type { Dialect } from '../../wire/dialect.ts';
 import { headersOf, type RequestHeaders, readFields } from '../body.ts';
-import type { App, AppContext, AppParts, ServerRuntime } from '../environment.ts';
+import type { App, AppContext, AppDependencies, ServerRuntime } from '../environment.ts';
 import { asGatewayError, statusOf } from '../errors.ts';
 import { described, FORM_TYPE, JSON_TYPE, type Operation } from '../operation.ts';
 import { noteError } from '../record-requests.ts';
@@ -27,7 +27,7 @@ export const MODE_WORDS = { live: 'live mode', sandbox: 'test mode' } as const s
  * Mounts initiate in both modes. CORS is open because one published client calls it from the browser (observed:
  * initiate-cors*). A preflight is answered, too (chosen: initiate-preflight*).
  */
-export function mountInitiate(app: App, parts: AppParts): void {
+export function mountInitiate(app: App, parts: AppDependencies): void {
   for (const mode of MODES) {
     const path = parts.dialect.paths.initiate[mode];
     app.options(path, (c) =>
@@ -98,7 +98,7 @@ async function answerInitiate(
   c: AppContext,
   posted: Promise<PostedFields>,
   mode: Mode,
-  parts: AppParts,
+  parts: AppDependencies,
 ): Promise<Response> {
   const { dialect, runtime, payments } = parts;
   const { choices } = runtime.settings;

@@ -4,7 +4,7 @@ import { duration, span } from '../../../contract/time.ts';
 import type { Attempt, Delivery } from '../../../domain/state.ts';
 import { attemptId } from '../../../usecases/story.ts';
 import { deliveryView } from '../../control/views.ts';
-import type { AppParts } from '../../environment.ts';
+import type { AppDependencies } from '../../environment.ts';
 import { Link } from '../layout.tsx';
 import { More, Section, Time } from './blocks.tsx';
 import { attemptSides, BothSides } from './exchange.tsx';
@@ -19,7 +19,11 @@ const SHOWN_ATTEMPTS = 20;
  *
  * @param props `judged`: the delivery whose last attempt the verdict above explains
  */
-export function Attempts(props: { deliveries: readonly Delivery[]; judged: string | null; parts: AppParts }) {
+export function Attempts(props: {
+  deliveries: readonly Delivery[];
+  judged: string | null;
+  parts: AppDependencies;
+}) {
   const { deliveries, judged, parts } = props;
   const all = deliveries
     .flatMap((delivery) => {
@@ -72,7 +76,7 @@ function MadeAttempt(props: {
   isNewest: boolean;
   isOne: boolean;
   isJudged: boolean;
-  parts: AppParts;
+  parts: AppDependencies;
 }) {
   const { delivery, attempt, before, isNewest, isOne, isJudged, parts } = props;
   const { number, durationMs, startedAt } = attempt;
@@ -112,7 +116,7 @@ function MadeAttempt(props: {
 }
 
 /** The next attempt. If the clock was moved, a button skips the wait. */
-function DueAttempt({ delivery, parts }: { delivery: Delivery; parts: AppParts }) {
+function DueAttempt({ delivery, parts }: { delivery: Delivery; parts: AppDependencies }) {
   const { id, paymentId, attemptCount, nextAttemptAt } = delivery;
   const { now, frozen, ahead } = parts.clock.read();
   const underWay = parts.ipns.underWay(id);

@@ -3,7 +3,7 @@ import { CARD_DEFAULTS } from '../../../contract/defaults.ts';
 import { command } from '../../../contract/error.ts';
 import { CARD_ACTIONS, CARD_MOVEMENTS, CARD_TRANSITIONS } from '../../../contract/vocabulary.ts';
 import type { Card } from '../../../domain/state.ts';
-import type { AppParts } from '../../environment.ts';
+import type { AppDependencies } from '../../environment.ts';
 import { inGroups, Link, shownAmount } from '../layout.tsx';
 import { Ago, Code, type Column, FactsBox, More, Section, Status, Table, Time } from './blocks.tsx';
 import { curlOf } from './exchange.tsx';
@@ -48,7 +48,7 @@ export const CARDS: List<Card> = {
   below: (parts) => <Create parts={parts} />,
 };
 
-function Create({ parts }: { parts: AppParts }) {
+function Create({ parts }: { parts: AppDependencies }) {
   const currencies = [...parts.runtime.settings.currencies.keys()].filter((code) => code.length <= 3);
   return (
     <Section id="create" title="Create a card">
@@ -131,7 +131,7 @@ function Act({ card, from }: { card: Card; from: string }) {
   );
 }
 
-function Transactions({ card, parts }: { card: Card; parts: AppParts }) {
+function Transactions({ card, parts }: { card: Card; parts: AppDependencies }) {
   const all = parts.cards.transactions(card);
   const columns: Column<CardTransaction>[] = [
     ['At (UTC)', 'plain', ({ createdAt }) => <Time at={createdAt} />],

@@ -3,7 +3,7 @@ import { GatewayError } from '../../../contract/error.ts';
 import { parseInput } from '../../../contract/input.ts';
 import { span, timestamp } from '../../../contract/time.ts';
 import type { Upcoming } from '../../../usecases/clock.ts';
-import type { AppParts } from '../../environment.ts';
+import type { AppDependencies } from '../../environment.ts';
 import { Link } from '../layout.tsx';
 import { type Column, Section, Table, Time } from './blocks.tsx';
 import { Field, Form } from './forms.tsx';
@@ -11,10 +11,10 @@ import type { FormAction } from './page.tsx';
 import { CLOCK, docsPath, ipnPath, PER_PAGE, recordPath } from './paths.ts';
 import { againstReal } from './text.ts';
 
-type Reading = ReturnType<AppParts['clock']['read']>;
+type Reading = ReturnType<AppDependencies['clock']['read']>;
 
 /** Shows and moves the time, and lists what is scheduled. */
-export function Clock({ parts }: { parts: AppParts }) {
+export function Clock({ parts }: { parts: AppDependencies }) {
   const read = parts.clock.read();
   const upcoming = parts.clock.upcoming(PER_PAGE + 1);
   return (

@@ -3,7 +3,7 @@ import { parseInput } from '../../../contract/input.ts';
 import { timestamp } from '../../../contract/time.ts';
 import { FundInput, type Wallet } from '../../../contract/wallet.ts';
 import type { Message } from '../../../domain/state.ts';
-import type { AppParts } from '../../environment.ts';
+import type { AppDependencies } from '../../environment.ts';
 import { inGroups, Link, shownAmount } from '../layout.tsx';
 import {
   type Column,
@@ -60,7 +60,7 @@ const customersPage: PageRenderer = ({ parts }) => {
   );
 };
 
-function Codes({ parts }: { parts: AppParts }) {
+function Codes({ parts }: { parts: AppDependencies }) {
   const { data } = parts.checkout.messages.page(PER_PAGE, undefined, () => true);
   if (data.length > 0)
     return (
@@ -81,7 +81,7 @@ function Codes({ parts }: { parts: AppParts }) {
   );
 }
 
-function codeColumns(parts: AppParts): Column<Message>[] {
+function codeColumns(parts: AppDependencies): Column<Message>[] {
   return [
     ['E-mail', 'head', ({ email }) => email],
     [
@@ -109,7 +109,7 @@ function codeColumns(parts: AppParts): Column<Message>[] {
   ];
 }
 
-function statusOf({ id, paymentId, expiresAt }: Message, { payments, clock }: AppParts): string {
+function statusOf({ id, paymentId, expiresAt }: Message, { payments, clock }: AppDependencies): string {
   const payment = payments.all.get(paymentId);
   if (payment && payment.status !== 'pending') return 'settled';
   if (payment?.messageId !== id) return 'replaced';
@@ -119,7 +119,7 @@ function statusOf({ id, paymentId, expiresAt }: Message, { payments, clock }: Ap
 /** The id of a wallet's row, which is the link target after funding. */
 const walletRow = (id: string) => `wallet-${encodeURIComponent(id)}`;
 
-function walletColumns(parts: AppParts): Column<Wallet>[] {
+function walletColumns(parts: AppDependencies): Column<Wallet>[] {
   return [
     ['E-mail', 'head', ({ email }) => email],
     ['Holder', 'plain', ({ holder }) => holder],

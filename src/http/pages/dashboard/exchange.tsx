@@ -5,12 +5,12 @@ import { withPaymentDefaults } from '../../../contract/defaults.ts';
 import type { RecordedRequest } from '../../../contract/event.ts';
 import type { Attempt } from '../../../domain/state.ts';
 import type { ServiceCall } from '../../../wire/dialect.ts';
-import type { AppParts } from '../../environment.ts';
+import type { AppDependencies } from '../../environment.ts';
 import { Code, FoldedCode } from './blocks.tsx';
 import { capitalized, pretty } from './text.ts';
 
 /** Shows a command, ready to paste, that initiates a sandbox payment as a merchant would. */
-export function SampleInitiate({ parts }: { parts: AppParts }) {
+export function SampleInitiate({ parts }: { parts: AppDependencies }) {
   const baseUrl = parts.runtime.baseUrl();
   const values = withPaymentDefaults(
     { identifier: 'order-1' },

@@ -5,7 +5,7 @@ import { type Hint, renderHint } from '../../../contract/error.ts';
 import { timestamp } from '../../../contract/time.ts';
 import { namesOf } from '../../../contract/vocabulary.ts';
 import { VERSION } from '../../../system/package-info.ts';
-import { type AppContext, type AppParts, basePath } from '../../environment.ts';
+import { type AppContext, type AppDependencies, basePath } from '../../environment.ts';
 import { below, Link, renderDocument, secure } from '../layout.tsx';
 import { Copyable, Time } from './blocks.tsx';
 import { Form } from './forms.tsx';
@@ -14,7 +14,7 @@ import { CLOCK, docsPath, PLACES, type PlaceFacts, recordPath, SEARCH, UI } from
 import { againstReal, clip } from './text.ts';
 
 /** Renders a whole dashboard page, with any error on top. */
-export function renderPage(c: AppContext, parts: AppParts, page: Page, refusal?: Refusal): string {
+export function renderPage(c: AppContext, parts: AppDependencies, page: Page, refusal?: Refusal): string {
   const { runtime, clock } = parts;
   const base = basePath(runtime);
   const { now, frozen } = clock.read();
@@ -85,7 +85,7 @@ function Fix({ of }: { of: Hint }) {
   );
 }
 
-function Top({ parts: { runtime, events }, query }: { parts: AppParts; query: string | undefined }) {
+function Top({ parts: { runtime, events }, query }: { parts: AppDependencies; query: string | undefined }) {
   return (
     <section class="top" aria-label="Emulator">
       <p class="brand">
@@ -123,7 +123,7 @@ function Top({ parts: { runtime, events }, query }: { parts: AppParts; query: st
 }
 
 interface FrameProps {
-  parts: AppParts;
+  parts: AppDependencies;
   page: Page;
 }
 
@@ -156,7 +156,7 @@ function ClockChip({ parts, page: { path } }: FrameProps) {
   );
 }
 
-function EditChip({ parts: { state } }: { parts: AppParts }) {
+function EditChip({ parts: { state } }: { parts: AppDependencies }) {
   const kept = state.keptEdits().at(-1);
   if (kept === undefined) return null;
   return (
@@ -195,7 +195,7 @@ const SHORTCUTS = [
 ] as const;
 
 /** Dialogs that keyboard shortcuts open. They need the script. */
-function Dialogs({ parts }: { parts: AppParts }) {
+function Dialogs({ parts }: { parts: AppDependencies }) {
   const [pending] = parts.payments.all.page(1, undefined, ({ status }) => status === 'pending').data;
   return (
     <>

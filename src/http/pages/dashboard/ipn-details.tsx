@@ -2,14 +2,14 @@ import { remarksOn } from '../../../contract/describe-delivery.ts';
 import { TAMPERINGS } from '../../../contract/tampering.ts';
 import type { Delivery } from '../../../domain/state.ts';
 import { faultOf } from '../../../usecases/verdict.ts';
-import type { AppParts } from '../../environment.ts';
+import type { AppDependencies } from '../../environment.ts';
 import { Facts, Section, Time, Warnings } from './blocks.tsx';
 import { Field, Form } from './forms.tsx';
 import { recordPath } from './paths.ts';
 import { Signature } from './signature.tsx';
 
 /** The facts about an IPN and its signature, collapsed. */
-export function IpnDetails({ delivery, parts }: { delivery: Delivery; parts: AppParts }) {
+export function IpnDetails({ delivery, parts }: { delivery: Delivery; parts: AppDependencies }) {
   const { id, url, status, createdAt, nextAttemptAt, body } = delivery;
   const forwardedTo = parts.ipns.forwardedTo(delivery);
   const last = parts.ipns.attemptsOf(id).at(-1);

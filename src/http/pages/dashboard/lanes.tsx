@@ -1,8 +1,8 @@
 import { duration } from '../../../contract/time.ts';
 import type { Tone } from '../../../contract/verdict.ts';
 import type { Payment } from '../../../domain/state.ts';
-import type { Step } from '../../../usecases/story.ts';
-import type { AppParts } from '../../environment.ts';
+import type { StoryStep } from '../../../usecases/story.ts';
+import type { AppDependencies } from '../../environment.ts';
 
 const LANES = ['Customer', 'Gateway', 'Your shop'] as const;
 /** All in pixels. */
@@ -21,7 +21,7 @@ interface Arrow {
 }
 
 /** Draws the messages between customer, gateway and shop in order, to show where a payment stopped. */
-export function Lanes(props: { steps: readonly Step[]; payment: Payment; parts: AppParts }) {
+export function Lanes(props: { steps: readonly StoryStep[]; payment: Payment; parts: AppDependencies }) {
   const arrows = [...ofCheckout(props.steps, props.payment), ...ofIpns(props.payment, props.parts)].sort(
     (one, other) => one.at - other.at,
   );
@@ -71,7 +71,7 @@ function ArrowShape({ from, to, text, place, isLast }: Arrow & { place: number; 
   );
 }
 
-function ofCheckout(steps: readonly Step[], { status, settledBy }: Payment): Arrow[] {
+function ofCheckout(steps: readonly StoryStep[], { status, settledBy }: Payment): Arrow[] {
   const arrows: Readonly<Record<string, Omit<Arrow, 'at'>>> = {
     initiated: { from: 2, to: 1, text: 'initiate' },
     opened: { from: 0, to: 1, text: 'checkout' },
@@ -89,7 +89,7 @@ function ofCheckout(steps: readonly Step[], { status, settledBy }: Payment): Arr
 }
 
 /** One arrow for each outcome of an IPN, however often it was seen in a row, and one for the attempt that is due. */
-function ofIpns({ id }: Payment, { ipns }: AppParts): Arrow[] {
+function ofIpns({ id }: Payment, { ipns }: AppDependencies): Arrow[] {
   const outcomes: (Arrow & { times: number })[] = [];
   const due: Arrow[] = [];
   for (const delivery of ipns.of(id)) {
@@ -118,7 +118,7 @@ function ofIpns({ id }: Payment, { ipns }: AppParts): Arrow[] {
 }
 
 /** Says which came first, IPN or redirect: a success page must expect both orders. Null if one is missing. */
-export function whoCameFirst(steps: readonly Step[]): string | null {
+export function whoCameFirst(steps: readonly StoryStep[]): string | null {
   const attempt = steps.find(({ event }) => event === 'ipn_attempted');
   const redirect = steps.find(({ event }) => event === 'redirected');
   if (!attempt || !redirect) return null;

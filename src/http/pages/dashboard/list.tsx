@@ -1,5 +1,5 @@
 import type { Child } from 'hono/jsx';
-import type { AppParts } from '../../environment.ts';
+import type { AppDependencies } from '../../environment.ts';
 import { Link } from '../layout.tsx';
 import { type Column, type RowKey, Status, Table } from './blocks.tsx';
 import type { PageRenderer } from './page.tsx';
@@ -13,7 +13,7 @@ interface Choice<Item> {
   label: string;
   shown?: Readonly<Record<string, string>>;
   /** Computes the values of an item. Default: the field itself. */
-  of?: (item: Item, parts: AppParts) => readonly string[];
+  of?: (item: Item, parts: AppDependencies) => readonly string[];
   /** Shows the number of records with each value. */
   isCounted?: true;
 }
@@ -23,7 +23,7 @@ interface Filter<Item> {
   /** The fields in which the search looks for every word. */
   texts: readonly (keyof Item)[];
   /** Whether an audit made an item. These are collapsed. */
-  isOfAudit?: (item: Item, parts: AppParts) => boolean;
+  isOfAudit?: (item: Item, parts: AppDependencies) => boolean;
 }
 
 interface Records<Item> {
@@ -41,14 +41,14 @@ export interface List<Item> {
   /** Shown next to the heading of a list that is not empty. @param from the page to return to */
   action?: (from: string, query: FormValues) => Child;
   /** Shown between the heading and the list. */
-  notice?: (query: FormValues, parts: AppParts) => Child;
-  records: (parts: AppParts) => Records<Item>;
+  notice?: (query: FormValues, parts: AppDependencies) => Child;
+  records: (parts: AppDependencies) => Records<Item>;
   /** @param from the page to return to */
-  columns: (parts: AppParts, from: string, query: FormValues) => readonly Column<Item>[];
+  columns: (parts: AppDependencies, from: string, query: FormValues) => readonly Column<Item>[];
   keyOf?: (item: Item) => RowKey;
   /** Explains how to get a first record. */
-  first: (parts: AppParts) => Child;
-  below?: (parts: AppParts) => Child;
+  first: (parts: AppDependencies) => Child;
+  below?: (parts: AppDependencies) => Child;
 }
 
 export function listPage<Item extends object>(list: List<Item>): PageRenderer {
@@ -141,7 +141,7 @@ export function listPage<Item extends object>(list: List<Item>): PageRenderer {
 }
 
 /** @returns the records to show, and the number of all that audits made */
-function withoutAudits<Item>({ records, filter }: List<Item>, parts: AppParts, shows: boolean) {
+function withoutAudits<Item>({ records, filter }: List<Item>, parts: AppDependencies, shows: boolean) {
   const all = records(parts);
   const { isOfAudit } = filter;
   let audits = 0;
@@ -163,7 +163,7 @@ function withoutAudits<Item>({ records, filter }: List<Item>, parts: AppParts, s
 export function Rows<Item extends object>(props: {
   list: List<Item>;
   rows: readonly Item[];
-  parts: AppParts;
+  parts: AppDependencies;
   from: string;
   query?: FormValues;
 }) {
@@ -221,11 +221,11 @@ function queryOf<Item>({ cursor, ...query }: FormValues, { choices }: Filter<Ite
   };
 }
 
-const valuesOf = <Item,>({ name, of }: Choice<Item>, item: Item, parts: AppParts) =>
+const valuesOf = <Item,>({ name, of }: Choice<Item>, item: Item, parts: AppDependencies) =>
   of ? of(item, parts) : [String(item[name])];
 
 /** Returns undefined if no filter is set. */
-function matcher<Item>({ choices, texts }: Filter<Item>, query: FormValues, parts: AppParts) {
+function matcher<Item>({ choices, texts }: Filter<Item>, query: FormValues, parts: AppDependencies) {
   const chosen = choices.filter(({ name }) => query[name]);
   const hasText = textMatcher(texts, query['text']);
   if (chosen.length === 0 && !hasText) return undefined;
@@ -275,7 +275,7 @@ function Choices<Item>(props: {
   );
 }
 
-function countsOf<Item>(choice: Choice<Item>, records: Records<Item>, parts: AppParts) {
+function countsOf<Item>(choice: Choice<Item>, records: Records<Item>, parts: AppDependencies) {
   const counts: Record<string, number> = {};
   records.backwards((item) => {
     for (const value of valuesOf(choice, item, parts)) counts[value] = (counts[value] ?? 0) + 1;

@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx';
 import { CHECKOUT_THEMES, MODES } from '../../../contract/vocabulary.ts';
 import { createPayment, initiateDefaults } from '../../create-payment.ts';
-import type { AppParts } from '../../environment.ts';
+import type { AppDependencies } from '../../environment.ts';
 import { Link } from '../layout.tsx';
 import { Field, Form } from './forms.tsx';
 import { Heading, type NounPages, type PageRenderer } from './page.tsx';
@@ -87,7 +87,7 @@ const OFFERED = 50;
  *
  * @param any the label for no selection; if omitted, the first merchant is selected
  */
-export function MerchantField(props: { parts: AppParts; any?: string; chosen?: string | undefined }) {
+export function MerchantField(props: { parts: AppDependencies; any?: string; chosen?: string | undefined }) {
   const { parts, any, chosen = '' } = props;
   const merchants = [...parts.merchants.all.values()].slice(0, OFFERED);
   if (merchants.length < 2) return null;

@@ -2,7 +2,7 @@ import { type Child, createContext } from 'hono/jsx';
 import { type GatewayError, type HintStyle, PLAIN } from '../../../contract/error.ts';
 import type { Mode } from '../../../contract/vocabulary.ts';
 import type { CallService } from '../../call-service.ts';
-import type { AppParts } from '../../environment.ts';
+import type { AppDependencies } from '../../environment.ts';
 import { Link } from '../layout.tsx';
 import { type FormValues, listPath, PLACES, type Place, type RecordPlace, recordPath } from './paths.ts';
 
@@ -40,7 +40,7 @@ export const PageContext = createContext<PageFacts>({ style: PLAIN, now: 0 });
  * @throws GatewayError `not_found` for a record that does not exist
  */
 export type PageRenderer = (request: {
-  parts: AppParts;
+  parts: AppDependencies;
   query: FormValues;
   id: string;
 }) => Page | Promise<Page>;
@@ -53,7 +53,7 @@ export type PageRenderer = (request: {
  *   or values with which the response shows the page above
  */
 export type FormAction = (
-  parts: AppParts,
+  parts: AppDependencies,
   fields: FormValues,
   id: string,
   callService: CallService,
@@ -63,7 +63,7 @@ export type FormAction = (
 export interface NounPages {
   pages: Readonly<Record<string, PageRenderer>>;
   /** Returns where the page of an address is now; undefined if it is still there. */
-  moved?: Readonly<Record<string, (parts: AppParts, id: string) => string | undefined>>;
+  moved?: Readonly<Record<string, (parts: AppDependencies, id: string) => string | undefined>>;
   /** The page above a form's path shows it again if it is rejected. */
   forms?: Readonly<Record<string, FormAction>>;
 }

@@ -13,7 +13,7 @@ import {
 import type { Payment } from '../../../domain/state.ts';
 import { attemptId } from '../../../usecases/story.ts';
 import { mappedAddresses } from '../../control/views.ts';
-import type { AppParts } from '../../environment.ts';
+import type { AppDependencies } from '../../environment.ts';
 import { testsOf } from '../../payment-as-test.ts';
 import { shownAmount } from '../layout.tsx';
 import { Attempts } from './attempts.tsx';
@@ -89,7 +89,7 @@ const LOOKS: Readonly<Record<PaymentOutcome, ButtonLook>> = {
 };
 
 /** The buttons of a pending payment, each with the status that it leads to. */
-function Settle({ parts, payment, from }: { parts: AppParts; payment: Payment; from: string }) {
+function Settle({ parts, payment, from }: { parts: AppDependencies; payment: Payment; from: string }) {
   const { auto, expiresAt } = payment;
   const order = parts.runtime.settings.delivery;
   const checkoutUrl = parts.dialect.checkoutUrl(payment, parts.runtime.baseUrl());
@@ -136,7 +136,7 @@ const CUSTOMER: Readonly<Record<Payment['status'], readonly [words: string, tone
 };
 
 /** Answers two questions: did the customer pay, and does the shop know? */
-function Pills({ payment, parts }: { payment: Payment; parts: AppParts }) {
+function Pills({ payment, parts }: { payment: Payment; parts: AppDependencies }) {
   const [paid, paidTone] = CUSTOMER[payment.status];
   return (
     <>
@@ -148,7 +148,7 @@ function Pills({ payment, parts }: { payment: Payment; parts: AppParts }) {
   );
 }
 
-function factsOf(parts: AppParts, payment: Payment, merchant: string) {
+function factsOf(parts: AppDependencies, payment: Payment, merchant: string) {
   const mapped = mappedAddresses(payment, parts.runtime);
   return [
     ['Charge', shownAmount(parts, payment.charge, payment.currency)],

@@ -2,7 +2,7 @@ import { command, GatewayError } from '../../../contract/error.ts';
 import { MODES, PAYMENT_STATUSES } from '../../../contract/vocabulary.ts';
 import type { Payment } from '../../../domain/state.ts';
 import type { ShopState } from '../../../usecases/shop-state.ts';
-import type { AppParts } from '../../environment.ts';
+import type { AppDependencies } from '../../environment.ts';
 import { rejectedInitiates } from '../../rejected-initiates.ts';
 import { inGroups, Link, shownAmount } from '../layout.tsx';
 import { Ago, Code, type Column, Short, ShortAddress, Status, WarningCount } from './blocks.tsx';
@@ -104,7 +104,7 @@ const identity = (from: string): Column<Payment> => [
 
 const MODE: Column<Payment> = ['Mode', 'mode', ({ mode }) => mode];
 
-function ofPayments(parts: AppParts, from: string): Column<Payment>[] {
+function ofPayments(parts: AppDependencies, from: string): Column<Payment>[] {
   return [
     identity(from),
     MODE,
@@ -125,7 +125,7 @@ function ofPayments(parts: AppParts, from: string): Column<Payment>[] {
 }
 
 /** With what is needed to send their IPNs again. */
-function ofNotAccepted(parts: AppParts, from: string): Column<Payment>[] {
+function ofNotAccepted(parts: AppDependencies, from: string): Column<Payment>[] {
   return [
     [
       'Select',
@@ -183,7 +183,7 @@ const LOOKS: Readonly<Record<ShopState['tone'], string>> = {
   waiting: '',
 };
 
-function Shop({ payment, parts }: { payment: Payment; parts: AppParts }) {
+function Shop({ payment, parts }: { payment: Payment; parts: AppDependencies }) {
   const { state, words, tone } = parts.payments.shopState(payment);
   if (state === 'none' && payment.status !== 'succeeded') return null;
   // The state of the record, as the API and the command line name it.
@@ -197,7 +197,7 @@ const SHOWN_REJECTED = 5;
 const LONGEST_REASON = 200;
 
 /** The payments that were rejected at initiate. Only the request log knows them. */
-function Rejected({ parts }: { parts: AppParts }) {
+function Rejected({ parts }: { parts: AppDependencies }) {
   const { total, newest } = rejectedInitiates(parts, SHOWN_REJECTED);
   const [first] = newest;
   if (!first) return null;

@@ -1,7 +1,7 @@
 import type { RecordedRequest } from '../../../contract/event.ts';
-import type { Step } from '../../../usecases/story.ts';
+import type { StoryStep } from '../../../usecases/story.ts';
 import { maskedRequest } from '../../control/views.ts';
-import type { AppParts } from '../../environment.ts';
+import type { AppDependencies } from '../../environment.ts';
 import { serviceRoute } from '../../inject-faults.ts';
 import { identifierIn, isRejected } from '../../rejected-initiates.ts';
 import { replay, replayProblem, requireRecorded } from '../../replay-request.ts';
@@ -35,7 +35,7 @@ interface ListedRequest
 }
 
 /** The request log, and the IPNs that belong to no payment, newest first. */
-function listedRequests(parts: AppParts): ListedRequest[] {
+function listedRequests(parts: AppDependencies): ListedRequest[] {
   const { events, dialect, payments } = parts;
   const received = events.requests().map((request): ListedRequest => {
     const { id, target, paymentId, requestBody, durationMs: took } = request;
@@ -52,7 +52,7 @@ function listedRequests(parts: AppParts): ListedRequest[] {
   return [...received, ...sentByHand(parts)].sort((one, other) => Date.parse(other.at) - Date.parse(one.at));
 }
 
-function sentByHand({ ipns }: AppParts): ListedRequest[] {
+function sentByHand({ ipns }: AppDependencies): ListedRequest[] {
   const sent = [...ipns.all.values()].filter(({ paymentId }) => paymentId === null);
   return sent.toReversed().map((delivery) => {
     const last = ipns.attemptsOf(delivery.id).at(-1);
@@ -182,7 +182,7 @@ const requestPage: PageRenderer = ({ parts, id, query }) => {
   );
 };
 
-export function Replay({ of, parts }: { of: RecordedRequest; parts: AppParts }) {
+export function Replay({ of, parts }: { of: RecordedRequest; parts: AppDependencies }) {
   const { id } = of;
   const problem = replayProblem(of, parts);
   if (problem !== undefined) return <p class="soft">This request cannot be resent: {problem}.</p>;
@@ -197,7 +197,7 @@ export function Replay({ of, parts }: { of: RecordedRequest; parts: AppParts }) 
 }
 
 /** Says why the request of a step is not in the log. */
-export function missingFromLog({ requestId }: Step): string {
+export function missingFromLog({ requestId }: StoryStep): string {
   return requestId === null
     ? 'Its request was logged before the emulator was restarted, or its state imported: the request log then starts empty.'
     : 'The request log no longer has its request: it keeps the last 1,000.';

@@ -2,7 +2,7 @@ import { Hono } from 'hono';
 import { hidePasswords } from '../../../contract/credentials.ts';
 import { readTextFields } from '../../body.ts';
 import { serviceCaller } from '../../call-service.ts';
-import { type App, type AppContext, type AppParts, basePath } from '../../environment.ts';
+import { type App, type AppContext, type AppDependencies, basePath } from '../../environment.ts';
 import { asGatewayError, requestLine, statusOf, unknownRoute } from '../../errors.ts';
 import DASHBOARD_STYLES from '../assets/dashboard.css?text';
 import SCRIPT from '../assets/live.ts?text';
@@ -42,7 +42,7 @@ const missing: PageRenderer = () => {
 };
 
 /** The dashboard's pages and forms. @param app the whole app */
-export function dashboard(app: App, parts: AppParts): App {
+export function dashboard(app: App, parts: AppDependencies): App {
   const pages: App = new Hono();
   // Code that reads a body notes it here, although requests to the dashboard are not logged.
   pages.use((c, next) => {

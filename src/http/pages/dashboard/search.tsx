@@ -1,5 +1,5 @@
 import type { Child } from 'hono/jsx';
-import type { AppParts } from '../../environment.ts';
+import type { AppDependencies } from '../../environment.ts';
 import { Link } from '../layout.tsx';
 import { Section } from './blocks.tsx';
 import { CARDS } from './cards.tsx';
@@ -33,7 +33,7 @@ const searchPage: PageRenderer = ({ parts, query: { q = '' } }) => {
   return { place: null, path: SEARCH, title: 'Search', content, isStill: true, query: q };
 };
 
-function found<Item extends object>(list: List<Item>, text: string, parts: AppParts): Child {
+function found<Item extends object>(list: List<Item>, text: string, parts: AppDependencies): Child {
   const { place } = list;
   const matches = textMatcher(list.filter.texts, text);
   const rows: Item[] = [];

@@ -6,7 +6,7 @@ import { givenAs, readValue } from '../../../options/resolve.ts';
 import { type OptionName, type OptionSpec, START_OPTIONS } from '../../../options/table.ts';
 import { fidelityIn } from '../../../system/fidelity.ts';
 import { masked } from '../../../system/secret.ts';
-import type { AppParts } from '../../environment.ts';
+import type { AppDependencies } from '../../environment.ts';
 import { Link, shownAmount } from '../layout.tsx';
 import { Code, type Column, CommandFold, Copyable, Facts, More, Section, Table } from './blocks.tsx';
 import { SampleInitiate } from './exchange.tsx';
@@ -90,7 +90,7 @@ const setupPage: PageRenderer = ({ parts }) => {
 };
 
 /** The options that differ from their defaults; the others are collapsed. */
-function Options({ parts }: { parts: AppParts }) {
+function Options({ parts }: { parts: AppDependencies }) {
   const { runtime } = parts;
   const { profile, documented, observed, chosen, changes } = fidelityIn(runtime.options);
   const facts = [
@@ -127,7 +127,15 @@ function Options({ parts }: { parts: AppParts }) {
   );
 }
 
-function MerchantKeys({ merchant, parts, alone }: { merchant: Merchant; parts: AppParts; alone: boolean }) {
+function MerchantKeys({
+  merchant,
+  parts,
+  alone,
+}: {
+  merchant: Merchant;
+  parts: AppDependencies;
+  alone: boolean;
+}) {
   const { id, name, publicKey, secretKey } = merchant;
   const balances = Object.entries(merchant.balances).map(([code, sum]) => shownAmount(parts, sum, code));
   return (
@@ -154,7 +162,7 @@ function MerchantKeys({ merchant, parts, alone }: { merchant: Merchant; parts: A
   );
 }
 
-function settingsIn({ runtime: { options } }: AppParts): Setting[] {
+function settingsIn({ runtime: { options } }: AppDependencies): Setting[] {
   return Object.entries<OptionSpec>(START_OPTIONS).map(([name, spec]) => {
     const id = name as OptionName;
     const value = options[id];

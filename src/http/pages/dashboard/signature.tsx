@@ -5,7 +5,7 @@ import { ipnBodyIn, isDeliveryId } from '../../../contract/pasted-ipn.ts';
 import { printedProblem } from '../../../contract/printed-fields.ts';
 import type { Delivery } from '../../../domain/state.ts';
 import type { Verification } from '../../../wire/dialect.ts';
-import type { AppParts } from '../../environment.ts';
+import type { AppDependencies } from '../../environment.ts';
 import { Difference, Facts, Languages, Section, Warnings } from './blocks.tsx';
 import { Field, Form } from './forms.tsx';
 import { MerchantField } from './new-payment.tsx';
@@ -50,7 +50,7 @@ const signatureCheckerPage: PageRenderer = ({ parts, query }) => {
 };
 
 /** @throws GatewayError `invalid_fields` if nothing was pasted, `not_found` for an unknown IPN or merchant */
-function Checked({ parts, given }: { parts: AppParts; given: FormValues }) {
+function Checked({ parts, given }: { parts: AppDependencies; given: FormValues }) {
   const { body, merchant } = pasted(parts, given);
   const verdict = verifyFor(parts, merchant, body, given['signature'] || undefined);
   const problem = verdict.expected === null ? printedProblem(given['body'] ?? '') : undefined;
@@ -83,7 +83,7 @@ function sentence({ valid, authentic }: Verification, isComputed: boolean): stri
 }
 
 /** Returns the pasted body, or the body of the IPN with the pasted id, and the merchant whose key signs it. */
-function pasted({ merchants, ipns }: AppParts, { body: text = '', merchant: chosen }: FormValues) {
+function pasted({ merchants, ipns }: AppDependencies, { body: text = '', merchant: chosen }: FormValues) {
   if (!text.trim()) throw new GatewayError('invalid_fields', 'the body to verify is empty');
   const sent = isDeliveryId(text) ? ipns.require(text.trim()) : undefined;
   const owner = chosen || sent?.merchantId;
@@ -98,7 +98,7 @@ function pasted({ merchants, ipns }: AppParts, { body: text = '', merchant: chos
 
 /** Checks a body as a careful receiver would. @param signature replaces the one in the body */
 function verifyFor(
-  { merchants, dialect }: AppParts,
+  { merchants, dialect }: AppDependencies,
   merchant: Merchant,
   body: string,
   signature?: string,
@@ -117,7 +117,7 @@ export function ExplainSignature({ ipn }: { ipn: string }) {
 
 /** Checks the signature of the sent body, and explains the result. */
 export function Signature(props: {
-  parts: AppParts;
+  parts: AppDependencies;
   delivery: Delivery;
   sent: string;
   /** The fault rule that changed the sent body; null if none. */

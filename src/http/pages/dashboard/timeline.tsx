@@ -4,9 +4,9 @@ import type { RecordedRequest } from '../../../contract/event.ts';
 import { duration, timestamp } from '../../../contract/time.ts';
 import { SETTLERS, TIMELINE_EVENTS } from '../../../contract/vocabulary.ts';
 import type { Payment } from '../../../domain/state.ts';
-import type { Step } from '../../../usecases/story.ts';
+import type { StoryStep } from '../../../usecases/story.ts';
 import { maskedRequest } from '../../control/views.ts';
-import type { AppParts } from '../../environment.ts';
+import type { AppDependencies } from '../../environment.ts';
 import { Link } from '../layout.tsx';
 import { Code, Copyable, More, Section, Time, Warnings } from './blocks.tsx';
 import { BothSides, curlOf, recordedSides } from './exchange.tsx';
@@ -17,7 +17,7 @@ import { missingFromLog, Replay } from './requests.tsx';
 const SHOWN_STEPS = 60;
 
 /** Shows what the shop and the customer did, without IPN attempts. A link to a step expands it. */
-export function Timeline(props: { steps: readonly Step[]; payment: Payment; parts: AppParts }) {
+export function Timeline(props: { steps: readonly StoryStep[]; payment: Payment; parts: AppDependencies }) {
   const { steps, payment, parts } = props;
   const ofCheckout = steps.filter(({ isAttempt }) => !isAttempt);
   const begin = Date.parse(payment.createdAt);
@@ -62,22 +62,22 @@ export function Timeline(props: { steps: readonly Step[]; payment: Payment; part
   );
 }
 
-const REFUSALS: ReadonlySet<Step['event']> = new Set(['email_refused', 'code_refused']);
+const REFUSALS: ReadonlySet<StoryStep['event']> = new Set(['email_refused', 'code_refused']);
 
-function titleOf({ id, event, request }: Step): string {
+function titleOf({ id, event, request }: StoryStep): string {
   if (event === 'requested') return `${request?.method} ${request?.target.split('?', 1)[0]}`;
   return event === 'opened' && id !== 'step-opened-1' ? 'Page shown again' : TIMELINE_EVENTS[event];
 }
 
-function detailOf({ event, detail, request, views = 1 }: Step): string {
+function detailOf({ event, detail, request, views = 1 }: StoryStep): string {
   if (event === 'requested') return String(request?.status);
   return event === 'opened' && views > 1 ? `shown ${views} times` : (detail ?? '');
 }
 
 interface StepProps {
-  step: Step;
+  step: StoryStep;
   payment: Payment;
-  parts: AppParts;
+  parts: AppDependencies;
 }
 
 /** The request and response of a step, or why there are none, and its actions. */
@@ -120,7 +120,7 @@ function StepDetails({ step, payment, parts }: StepProps) {
   );
 }
 
-function Requested(props: { step: Step; request: RecordedRequest; parts: AppParts }) {
+function Requested(props: { step: StoryStep; request: RecordedRequest; parts: AppDependencies }) {
   const { step, request: recorded, parts } = props;
   const { event, detail, location } = step;
   const shown = maskedRequest(recorded, parts);

@@ -3,7 +3,7 @@ import { describeChanges } from '../../../contract/describe-changes.ts';
 import type { Diagnosis } from '../../../contract/diagnosis.ts';
 import type { Delivery } from '../../../domain/state.ts';
 import type { FullVerdict } from '../../../usecases/verdict.ts';
-import type { AppParts } from '../../environment.ts';
+import type { AppDependencies } from '../../environment.ts';
 import { Link } from '../layout.tsx';
 import { Difference, Facts, Languages, Time } from './blocks.tsx';
 import { Form } from './forms.tsx';
@@ -22,7 +22,7 @@ export function VerdictCard(props: {
   ipn: Delivery | undefined;
   url: string;
   from: string;
-  parts: AppParts;
+  parts: AppDependencies;
   test?: string | undefined;
   children?: Child;
 }) {

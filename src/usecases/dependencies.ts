@@ -12,7 +12,7 @@ import type { Dialect } from '../wire/dialect.ts';
 import type { EventLog } from './event-log.ts';
 import type { SeenRows } from './seen-rows.ts';
 
-export interface UseCaseParts {
+export interface UseCaseDependencies {
   store: Store;
   clock: Clock;
   courier: Courier;
