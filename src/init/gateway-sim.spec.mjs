@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { expect, test } from '@playwright/test';
 import { startGatewaySim } from 'gateway-sim';
-import { createHandler } from './ipn.cjs'; // replace this with your own handler
+import { createHandler } from './payments.cjs'; // replace this with your own handler
 
 let sim;
 let shop;

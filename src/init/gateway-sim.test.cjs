@@ -1,6 +1,6 @@
 const { createServer } = require('node:http');
 const { startGatewaySim } = require('gateway-sim');
-const { createHandler } = require('./ipn.cjs'); // replace this with your own handler
+const { createHandler } = require('./payments.cjs'); // replace this with your own handler
 
 let sim;
 let shop;

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { startGatewaySim } from 'gateway-sim';
 import { onTestFinished, test } from 'vitest';
-import { createHandler } from './ipn.cjs'; // replace this with your own handler
+import { createHandler } from './payments.cjs'; // replace this with your own handler
 
 test('a payment reaches the shop', async () => {
   const sim = await startGatewaySim();

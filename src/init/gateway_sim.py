@@ -70,7 +70,13 @@ class GatewaySim(AbstractContextManager):
         self.stop()
 
     def serve(self, app) -> str:
-        """Runs your WSGI application (Flask, Django) or BaseHTTPRequestHandler in threads; returns its address."""
+        """Runs your WSGI application (Flask, Django) or BaseHTTPRequestHandler in threads; returns its address.
+
+        Sets the variables that the shop reads, such as GATEWAY_SIM_SECRET_KEY.
+        """
+        os.environ["GATEWAY_SIM_INITIATE_URL"] = self.initiate_url
+        os.environ["GATEWAY_SIM_PUBLIC_KEY"] = self.public_key
+        os.environ["GATEWAY_SIM_SECRET_KEY"] = self.secret_key
         server = Server(("127.0.0.1", 0), app if isinstance(app, type) else QuietHandler)
         server.set_app(app)
         threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()

@@ -1,5 +1,5 @@
 from gateway_sim import gateway_sim  # the fixture
-from ipn import create_app  # replace this with your own application
+from payments import create_app  # replace this with your own application
 
 
 def test_a_payment_reaches_the_shop(gateway_sim):

@@ -112,11 +112,12 @@ describe('init', () => {
 
 describe('init for a test runner', () => {
   it.each([
-    ['php', 'GatewaySim.php', 'ipn.php', 'GatewaySimTest.php'],
-    ['python', 'gateway_sim.py', 'ipn.py', 'test_gateway_sim.py'],
-    ['vitest', 'ipn.cjs', 'gateway-sim.test.mjs'],
-    ['jest', 'ipn.cjs', 'gateway-sim.test.cjs'],
-    ['playwright', 'ipn.cjs', 'gateway-sim.spec.mjs'],
+    ['php', 'GatewaySim.php', 'payments.php', 'GatewaySimTest.php'],
+    ['python', 'gateway_sim.py', 'payments.py', 'test_gateway_sim.py'],
+    ['node', 'payments.cjs', 'gateway-sim-test.mjs'],
+    ['vitest', 'payments.cjs', 'gateway-sim.test.mjs'],
+    ['jest', 'payments.cjs', 'gateway-sim.test.cjs'],
+    ['playwright', 'payments.cjs', 'gateway-sim.spec.mjs'],
   ])('writes only a test for %s and its setup', async (runner, ...files) => {
     const cwd = await temporaryFolder();
     const { code, stdout, stderr } = await run(['init', `--${runner}`, 'tests/pay'], { cwd });
@@ -125,30 +126,45 @@ describe('init for a test runner', () => {
     expect((await readdir(join(cwd, 'tests/pay'))).sort()).toEqual(files.sort());
   });
 
+  it.each([
+    ['php', 'vendor/bin/phpunit', 'composer require --dev phpunit/phpunit'],
+    ['vitest', 'node_modules/vitest', 'npm install --save-dev vitest'],
+  ])('says what the test for %s needs, only if it is missing', async (runner, file, install) => {
+    const cwd = await temporaryFolder();
+    expect((await run(['init', `--${runner}`], { cwd })).stderr).toContain(
+      `\nFirst install what it needs: ${install}\n`,
+    );
+    await mkdir(join(cwd, file), { recursive: true });
+    expect((await run(['init', `--${runner}`], { cwd })).stderr).not.toContain('install');
+  });
+
   it('keeps identical files, and never overwrites changed ones without --force', async () => {
     const cwd = await temporaryFolder();
     const first = await run(['init', '--python', '--vitest'], { cwd });
     expect([first.code, (await run(['init', '--python', '--jest'], { cwd })).code]).toEqual([0, 0]);
-    await writeFile(join(cwd, 'ipn.py'), 'mine');
+    await writeFile(join(cwd, 'payments.py'), 'mine');
     await rm(join(cwd, 'gateway_sim.py'));
     const { code, stderr } = await run(['init', '--python'], { cwd });
-    expect([code, stderr]).toEqual([2, expect.stringMatching(/this would overwrite ipn\.py\n.*--force/)]);
-    expect(await readFile(join(cwd, 'ipn.py'), 'utf8')).toBe('mine');
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringMatching(/this would overwrite payments\.py\n.*--force/),
+    ]);
+    expect(await readFile(join(cwd, 'payments.py'), 'utf8')).toBe('mine');
     expect(await readdir(cwd)).not.toContain('gateway_sim.py');
     const forced = await run(['init', '--python', '--force'], { cwd });
     expect([forced.code, forced.stdout]).toEqual([
       0,
-      'wrote gateway_sim.py\nwrote ipn.py\nkept test_gateway_sim.py\n',
+      'wrote gateway_sim.py\nwrote payments.py\nkept test_gateway_sim.py\n',
     ]);
-    expect(await readFile(join(cwd, 'ipn.py'), 'utf8')).not.toBe('mine');
+    expect(await readFile(join(cwd, 'payments.py'), 'utf8')).not.toBe('mine');
   });
 
   it('writes none of the files if one of them is a folder, even with --force', async () => {
-    const cwd = await temporaryFolder({ 'ipn.py': 'mine' });
+    const cwd = await temporaryFolder({ 'payments.py': 'mine' });
     await mkdir(join(cwd, 'test_gateway_sim.py'));
     const { code, stderr } = await run(['init', '--python', '--force'], { cwd });
     expect([code, stderr]).toEqual([2, expect.stringContaining('test_gateway_sim.py is not a regular file')]);
-    expect(await readFile(join(cwd, 'ipn.py'), 'utf8')).toBe('mine');
+    expect(await readFile(join(cwd, 'payments.py'), 'utf8')).toBe('mine');
   });
 });
 

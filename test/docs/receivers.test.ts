@@ -231,13 +231,13 @@ describe.each(sample(RECEIVERS, ({ language }) => language === 'php'))(
 );
 
 const INIT = join(ROOT, 'src/init');
-const NODE_SERVER = `require('node:http').createServer(require('${INIT}/ipn.cjs').createHandler(process.env.GATEWAY_SIM_SECRET_KEY))
+const NODE_SERVER = `require('node:http').createServer(require('${INIT}/payments.cjs').createHandler(process.env.GATEWAY_SIM_SECRET_KEY))
   .listen(0, 'localhost', function () { console.log('http://localhost:' + this.address().port); })`;
 const PYTHON_SERVER = `import os, sys
 sys.path.insert(0, '${INIT}')
 sys.dont_write_bytecode = True
 from gateway_sim import QuietHandler, Server
-from ipn import create_app
+from payments import create_app
 server = Server(('localhost', 0), QuietHandler)
 server.set_app(create_app(os.environ['GATEWAY_SIM_SECRET_KEY']))
 print(f'http://localhost:{server.server_port}', flush=True)
@@ -245,9 +245,9 @@ server.serve_forever()`;
 
 describe.each([
   ['the shop in tests.md', 'node', [process.execPath, 'shop.cjs']],
-  ['ipn.cjs from init', 'node', [process.execPath, '-e', NODE_SERVER]],
-  ['ipn.php from init', 'php', ['php', '-S', 'localhost:0', join(INIT, 'ipn.php')]],
-  ['ipn.py from init', 'python', ['python3', '-c', PYTHON_SERVER]],
+  ['payments.cjs from init', 'node', [process.execPath, '-e', NODE_SERVER]],
+  ['payments.php from init', 'php', ['php', '-S', 'localhost:0', join(INIT, 'payments.php')]],
+  ['payments.py from init', 'python', ['python3', '-c', PYTHON_SERVER]],
 ] as const)('%s', (_, runtime, command) => {
   const why = missing(runtime);
   test.skipIf(why)(

@@ -48,6 +48,11 @@ test('the files that init --vitest writes pass unchanged', async () => {
   await expectPass(project, VITEST, /Tests +1 passed/);
 });
 
+test('the files that init --node writes pass unchanged', async () => {
+  expect((await init('--node')).code).toBe(0);
+  await expectPass(project, [process.execPath, '--test'], /pass 1\n/);
+});
+
 const why = missingRunner('@playwright/test');
 
 test.skipIf(why)(`the recipe for Playwright passes and leaves nothing open${why}`, async () => {

@@ -40,7 +40,7 @@ $ipn = $sim->waitForIpn($order['identifier']);
 $canceled = $sim->cancel($sim->initiate()['id'])['payment']['status'];
 $failed = $sim->fail($sim->initiate()['id'])['payment']['status'];
 $results = [
-    'url' => $sim->url, 'served' => $sim->serve('tests/php/ipn.php'), 'publicKey' => $sim->publicKey,
+    'url' => $sim->url, 'served' => $sim->serve('tests/php/payments.php'), 'publicKey' => $sim->publicKey,
     'checkout' => $order['url'], 'amount' => $ipn['data']['amount'], 'status' => $ipn['status'],
     'isSigned' => $ipn['signature'] === $sim->signIpn('12.50', $order['identifier']),
     'settled' => [$canceled, $failed], 'ahead' => $sim->advance('2h')['aheadMs'] > 7_000_000,
@@ -60,7 +60,7 @@ const ALL_IN_PYTHON = `
 import json, os, signal, sys
 sys.path.insert(0, 'tests/python')
 from gateway_sim import GatewaySim, GatewaySimError
-from ipn import create_app
+from payments import create_app
 sim = GatewaySim.start()
 def why(call):
     try: call()

@@ -81,20 +81,37 @@ interface Starter {
   files: readonly string[];
   /** The command that runs the test; its path is appended. */
   run: string;
+  /** What the test needs, if its absence can be seen: a file in this folder or a parent, and the command that installs it. */
+  needs?: { file: string; install: string };
 }
+
+const npmPackage = (name: string) => ({
+  file: `node_modules/${name}`,
+  install: `npm install --save-dev ${name}`,
+});
 
 const STARTERS = {
   php: {
-    files: ['GatewaySim.php', 'ipn.php', 'GatewaySimTest.php'],
+    files: ['GatewaySim.php', 'payments.php', 'GatewaySimTest.php'],
     run: 'vendor/bin/phpunit',
+    needs: { file: 'vendor/bin/phpunit', install: 'composer require --dev phpunit/phpunit' },
   },
   python: {
-    files: ['gateway_sim.py', 'ipn.py', 'test_gateway_sim.py'],
+    files: ['gateway_sim.py', 'payments.py', 'test_gateway_sim.py'],
     run: 'python3 -m pytest',
   },
-  vitest: { files: ['ipn.cjs', 'gateway-sim.test.mjs'], run: 'npx vitest run' },
-  jest: { files: ['ipn.cjs', 'gateway-sim.test.cjs'], run: 'npx jest' },
-  playwright: { files: ['ipn.cjs', 'gateway-sim.spec.mjs'], run: 'npx playwright test' },
+  node: { files: ['payments.cjs', 'gateway-sim-test.mjs'], run: 'node --test' },
+  vitest: {
+    files: ['payments.cjs', 'gateway-sim.test.mjs'],
+    run: 'npx vitest run',
+    needs: npmPackage('vitest'),
+  },
+  jest: { files: ['payments.cjs', 'gateway-sim.test.cjs'], run: 'npx jest', needs: npmPackage('jest') },
+  playwright: {
+    files: ['payments.cjs', 'gateway-sim.spec.mjs'],
+    run: 'npx playwright test',
+    needs: npmPackage('@playwright/test'),
+  },
 } as const satisfies Record<string, Starter>;
 
 /** A first test, or a commented configuration and fixtures to edit: all of the files or none. */
@@ -105,6 +122,7 @@ export const init = defineCommand({
   options: {
     php: flag('write GatewaySim.php and a test for PHPUnit (PHP 8.1 or newer)'),
     python: flag('write gateway_sim.py and a test for pytest (Python 3.10 or newer)'),
+    node: flag('write a test for node:test'),
     vitest: flag('write a test for Vitest'),
     jest: flag('write a test for Jest'),
     playwright: flag('write a test for Playwright'),
@@ -131,10 +149,12 @@ export const init = defineCommand({
         .map((path) => `${kept.has(path) ? 'kept' : 'wrote'} ${shownFrom(cwd, path)}`)
         .join('\n'),
       notices: starters.length
-        ? starters.map(
-            ({ run, files }) =>
-              `Run it: ${run} ${shownFrom(cwd, join(folder, files.at(-1) ?? ''))}. Then replace ${files.at(-2)} with your own handler.`,
-          )
+        ? starters.flatMap(({ run, files, needs }) => [
+            `Run it: ${run} ${shownFrom(cwd, join(folder, files.at(-1) ?? ''))}. Then let it use your own handler instead of the one in ${files.at(-2)}.`,
+            ...(needs && findUp(cwd, needs.file) === undefined
+              ? [`First install what it needs: ${needs.install}`]
+              : []),
+          ])
         : [
             `Every option is listed in ${CONFIGURATION_FILE}, with its default; ${FIXTURES_FILE} has the merchants and wallets of a new state.`,
             hint`Edit them, then run: ${elsewhere && `cd ${elsewhere} && `}${command('start')}`,
@@ -180,12 +200,20 @@ async function writeFiles(
 
 /** The path from a folder to the JSON schema of the installed package, as editors resolve it. */
 function schemaFrom(folder: string): string | undefined {
+  const schema = findUp(folder, join('node_modules', 'gateway-sim', 'fixtures', 'config.schema.json'));
+  return (
+    schema &&
+    relative(folder, schema)
+      .replaceAll('\\', '/')
+      .replace(/^(?!\.)/, './')
+  );
+}
+
+/** The path of a file in a folder or its nearest parent that has it. */
+function findUp(folder: string, file: string): string | undefined {
   for (let at = folder; ; at = dirname(at)) {
-    const schema = join(at, 'node_modules', 'gateway-sim', 'fixtures', 'config.schema.json');
-    if (existsSync(schema))
-      return relative(folder, schema)
-        .replaceAll('\\', '/')
-        .replace(/^(?!\.)/, './');
+    const path = join(at, file);
+    if (existsSync(path)) return path;
     if (at === dirname(at)) return undefined;
   }
 }
