@@ -49,6 +49,29 @@ it.each(['express', 'flask'])('%s is a page', async (topic) => {
   expect(stdout).toMatch(/^# Start here: /);
 });
 
+it.each([
+  ['what is promised', 'promises'],
+  ['what differs from a real gateway', 'fidelity'],
+  ['how do I make it fail', 'faults'],
+  ['where is my data', 'state'],
+  ['how do I test without a browser?', 'without-a-browser'],
+  ['how do I run it in CI', 'ci'],
+  ['in a container', 'containers'],
+  ['docker', 'containers'],
+  ['with HTTPS', 'tls-and-proxy'],
+  ['client whose host is fixed', 'tls-and-proxy'],
+  ['how do I sign', 'receive-and-verify'],
+  ['what does the IPN hold', 'receive-and-verify'],
+  ['signature', 'receive-and-verify'],
+  ['webhooks', 'receive-and-verify'],
+  ['guarantees', 'promises'],
+  ['401', 'troubleshooting'],
+  ['how do I reset the state', 'state'],
+])('finds the answer to: %s', async (question, topic) => {
+  const { stdout } = await run(['docs', '--json', ...question.split(' ')], { cwd });
+  expect(JSON.parse(stdout).data[0]).toMatchObject({ topic });
+});
+
 it.each(['flask --app', 'signature', '401', 'docker compose'])('finds %s in the pages', async (word) => {
   const { code, stdout } = await run(['docs', word, '--json'], { cwd });
   const { data } = JSON.parse(stdout);

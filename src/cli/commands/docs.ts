@@ -5,13 +5,14 @@ import { defineCommand } from '../command.ts';
 import { table, wrapped } from '../output.ts';
 
 export const docs = defineCommand({
-  args: ['[topic]'],
-  summary: 'list the documentation topics, print one page, or search all pages for a word',
-  json: '`data` (a list of `topic`, `title`, `group`); with a topic `topic`, `title`, `text`; with another word `data` (a list of `topic`, `heading`)',
-  examples: ['docs', 'docs express', 'docs 401'],
-  run: async ({ args: [requested], io }) => {
+  args: ['[topic...]'],
+  summary: 'list the documentation topics, print one page, or find the answer to a question',
+  json: '`data` (a list of `topic`, `title`, `group`); with a topic `topic`, `title`, `text`; with other words `data` (a list of `topic`, `heading`)',
+  examples: ['docs', 'docs express', 'docs how do I sign'],
+  run: async ({ args, io }) => {
     const pages = await docPages();
-    if (requested === undefined) {
+    const requested = args.join(' ');
+    if (requested === '') {
       const topics = pages.map(({ topic, title, group }) => ({ topic, title, group }));
       const width = Math.max(...topics.map(({ topic }) => topic.length));
       const groups = [...new Set(topics.map(({ group }) => group))].map((group) => [
@@ -23,7 +24,7 @@ export const docs = defineCommand({
       return {
         json: { data: topics },
         text: groups.map((lines) => lines.join('\n')).join('\n\n'),
-        notices: [hint`Print a page, or search all, with: ${command('docs', '<topic or word>')}`],
+        notices: [hint`Print a page, or search all, with: ${command('docs', '<topic or question>')}`],
       };
     }
     const page = pages.find(({ topic }) => topic === basename(requested, '.md').toLowerCase());
