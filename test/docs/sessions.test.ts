@@ -5,11 +5,12 @@ import { join } from 'node:path';
 import Ajv2020 from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { expect, onTestFinished, test } from 'vitest';
+import { runProgram } from '../helpers/child.ts';
 import { launch, run, start, startHere } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { ORDER } from '../helpers/sim.ts';
-import { STEPS } from '../recipes/packed.ts';
+import { STEPS, TARBALL } from '../recipes/packed.ts';
 import { createProject } from '../recipes/project.ts';
 import { fence, page, ROOT } from './pages.ts';
 import { typed } from './typed.ts';
@@ -112,6 +113,15 @@ test('the steps in README.md install the package without other packages', async 
   expect(Object.keys(packages)).toEqual(['', 'node_modules/gateway-sim']);
   const { output } = await run(['node_modules/.bin/gateway-sim', '--version']);
   expect(output).toMatch(/^\d+\.\d+\.\d+\n$/);
+});
+
+test('npm run pack prints only the name of the package, and what npm runs', async () => {
+  const folder = await temporaryFolder();
+  const command = [...STEPS.pack.split(' '), '--', '--pack-destination', folder];
+  const { stdout, stderr } = await runProgram(command, { cwd: ROOT });
+  const printed = stdout.split('\n').filter((line) => line !== '' && !line.startsWith('> '));
+  expect([printed, stderr]).toEqual([[TARBALL], '']);
+  expect(await readdir(folder)).toEqual([TARBALL]);
 });
 
 test.skipIf(noCurl)(`initiate.md shows the actual responses${noCurl}`, async () => {

@@ -24,7 +24,7 @@ export async function installPacked(): Promise<string> {
   for (const name of [packed, shop]) await mkdir(name);
   await writeFile(join(shop, 'package.json'), '{ "name": "shop", "private": true }\n');
   const type = (line: string, cwd: string) => promisify(execFile)('sh', ['-c', line], { cwd });
-  await type(`${STEPS.pack} -- --ignore-scripts --pack-destination ${packed}`, ROOT);
+  await type(`${STEPS.pack} -- --pack-destination ${packed}`, ROOT);
   await type(`${STEPS.install} --offline --no-audit --no-fund --cache .cache`, shop);
   return folder;
 }
