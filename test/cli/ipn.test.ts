@@ -80,6 +80,29 @@ describe('ipn list, show and resend', () => {
     expect(shown.stdout).toContain('< broken');
     expect((await run(['ipn', 'list'], options)).stdout).toContain(id);
   });
+
+  it('use the newest IPN if none is given, and name it, as payments show does with a payment', async () => {
+    const receiver = await startReceiver();
+    const { sim, options } = await running();
+    const missing = ['payments show', 'ipn show', 'ipn resend'].map((line) => run(line.split(' '), options));
+    for (const { code, stderr } of await Promise.all(missing))
+      expect([code, stderr]).toEqual([4, expect.stringMatching(/there (is|are) no/)]);
+    for (const identifier of ['order-1', 'order-2']) {
+      await sim.initiate({ ...ORDER, identifier, ipn_url: receiver.url });
+      await run(['pay', '--approve'], options);
+    }
+    const payment = await run(['payments', 'show'], options);
+    expect([payment.code, payment.stderr]).toEqual([0, 'The newest payment: order-2\n']);
+    expect(payment.stdout).toContain('(order-2)');
+    const resent = await run(['ipn', 'resend'], options);
+    expect([resent.code, resent.stderr]).toEqual([
+      0,
+      expect.stringMatching(/^The newest IPN: ipn_\S+, of order-2\n/),
+    ]);
+    expect((await receiver.request(3)).body).toContain('identifier=order-2');
+    const shown = await runJson<DeliveryView>(['ipn', 'show'], options);
+    expect(shown.body.attempts).toHaveLength(2);
+  });
 });
 
 describe('ipn fire', () => {

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { buffer as readAll } from 'node:stream/consumers';
 import { curlCommand } from '../../contract/curl.ts';
+import type { Delivery } from '../../contract/delivery.ts';
 import { describeChanges } from '../../contract/describe-changes.ts';
 import { remarksOn } from '../../contract/describe-delivery.ts';
 import { command, GatewayError, hint, option, usage } from '../../contract/error.ts';
@@ -80,12 +81,13 @@ const listIpns = defineCommand({
 });
 
 const show = defineCommand({
-  args: ['<id>'],
-  summary: 'show an IPN with the request and response of every attempt',
+  args: ['[id]'],
+  summary: 'show the newest IPN, or one by id, with the request and response of every attempt',
   json: 'Delivery',
   options: { curl: flag('print it as a curl command') },
-  examples: ['ipn show ipn_ndx7mhc09sz61bt8', 'ipn show ipn_ndx7mhc09sz61bt8 --curl'],
-  run: async ({ args: [id], options, call }) => {
+  examples: ['ipn show', 'ipn show ipn_ndx7mhc09sz61bt8 --curl'],
+  run: async ({ args: [given], options, call, output }) => {
+    const id = given ?? (await newestId(call, output));
     const delivery = await call('GET /ipns/:id', { param: { id } });
     if (options.curl) {
       const curl = curlCommand(delivery);
@@ -101,16 +103,14 @@ const show = defineCommand({
 });
 
 const resend = defineCommand({
-  args: ['<id>'],
-  summary: 'resend an IPN',
+  args: ['[id]'],
+  summary: 'resend the newest IPN, or one by id',
   json: 'Delivery',
   fields: textsOf(RESEND_FIELDS),
   options: { requireDelivery: flag('exit 1 unless it is delivered with a correct response') },
-  examples: [
-    'ipn resend ipn_ndx7mhc09sz61bt8',
-    'ipn resend ipn_ndx7mhc09sz61bt8 --to http://localhost:4000/ipn',
-  ],
-  run: async ({ args: [id], fields, options, call }) => {
+  examples: ['ipn resend', 'ipn resend ipn_ndx7mhc09sz61bt8 --to http://localhost:4000/ipn'],
+  run: async ({ args: [given], fields, options, call, output }) => {
+    const id = given ?? (await newestId(call, output));
     const delivery = await call('POST /ipns/:id/resend', { param: { id }, json: fields });
     return { json: delivery, ...fired([delivery], options) };
   },
@@ -127,7 +127,8 @@ last. A shop that undoes an order on a wrong signature may need a reset. Without
 of a payment; <ref> is the id of an IPN, or the id or identifier of a payment. Exit code 0 with a cause, 1 without.`,
   examples: ['ipn diagnose', 'ipn diagnose order-1'],
   run: async ({ args: [ref], fields, call, output }) => {
-    const { id, identifier } = ref === undefined ? await newestGenuine(call) : { id: ref, identifier: ref };
+    const { id, identifier } =
+      ref === undefined ? await newest(call, isGenuine) : { id: ref, identifier: ref };
     output.notice(
       `Asking your receiver about the IPN of ${identifier}. A shop that undoes an order on a wrong signature may need a reset.`,
     );
@@ -147,14 +148,24 @@ of a payment; <ref> is the id of an IPN, or the id or identifier of a payment. E
   },
 });
 
-/** @throws GatewayError `not_found` */
-async function newestGenuine(call: Context['call']): Promise<{ id: string; identifier: string }> {
+/** Whether an IPN is of a payment and unchanged. */
+const isGenuine = ({ paymentId, tampered }: Delivery): boolean => paymentId !== null && !tampered.length;
+
+/** The newest IPN that audits did not cause. @throws GatewayError `not_found` */
+async function newest(call: Context['call'], isWanted: (one: Delivery) => boolean): Promise<Delivery> {
   const { data } = await call('GET /ipns', { query: { limit: 200, audits: 'false' } });
-  const found = data.find(({ paymentId, tampered }) => paymentId !== null && !tampered.length);
+  const found = data.find(isWanted);
   if (found) return found;
-  throw new GatewayError('not_found', 'there is no IPN of a payment to diagnose', {
+  throw new GatewayError('not_found', 'there is no IPN of a payment', {
     hint: hint`Settle a payment to send one: ${command('pay', '--approve')}`,
   });
+}
+
+/** The id of the newest IPN, after a notice that names it. */
+async function newestId(call: Context['call'], output: Context['output']): Promise<string> {
+  const { id, identifier } = await newest(call, () => true);
+  output.notice(`The newest IPN: ${id}, of ${identifier}`);
+  return id;
 }
 
 const FIRE = {

@@ -188,6 +188,19 @@ function find(server: Server, ref: string) {
   return server.call('GET /payments/:ref', { param: { ref } });
 }
 
+/** The id of the newest payment, after a notice that names it. @throws GatewayError `not_found` */
+async function newest(server: Server, output: Context['output']): Promise<string> {
+  const { data } = await server.call('GET /payments', { query: { limit: 1, audits: 'false' } });
+  const [payment] = data;
+  if (payment) {
+    output.notice(`The newest payment: ${payment.identifier}`);
+    return payment.id;
+  }
+  throw new GatewayError('not_found', 'there are no payments', {
+    hint: hint`Create one with: ${command('payments create')}`,
+  });
+}
+
 /** Whether the shop accepted the IPN, by the tone of the verdict. */
 const ACCEPTED = { good: 'accepted', warning: 'warning', bad: 'not accepted', waiting: 'waiting' } as const;
 
@@ -242,19 +255,19 @@ function factsOf(payment: Payment): Record<string, string | undefined> {
 
 /** The record and its timeline, or its deliveries for other tools. */
 const show = defineCommand({
-  args: ['<ref>'],
-  summary: 'show a payment and its timeline',
+  args: ['[ref]'],
+  summary: 'show the newest payment, or one by id or identifier, and its timeline',
   json: 'PaymentWithTimeline; with `--curl`, `data` (each `delivery`, `curl`) and `nextCursor`; with `--har`, a HAR 1.2 document',
   options: {
     curl: flag('print its IPNs as curl commands'),
     har: flag('print its IPNs as a HAR 1.2 document'),
   },
-  examples: ['payments show order-1', 'payments show order-1 --curl'],
-  run: async ({ args: [ref], options, connect }) => {
+  examples: ['payments show', 'payments show order-1', 'payments show order-1 --curl'],
+  run: async ({ args: [ref], options, connect, output }) => {
     const { curl, har } = options;
     if (curl && har) throw usage('payments show accepts --curl or --har, not both');
     const server = await connect();
-    const payment = await find(server, ref);
+    const payment = await find(server, ref ?? (await newest(server, output)));
     if (curl || har) {
       const query = { payment: payment.id, limit: '1000' };
       const deliveries = (await server.call('GET /ipns', { query })).data.toReversed();
