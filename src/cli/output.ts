@@ -285,15 +285,26 @@ export const columns = (): number => process.stdout.columns ?? (Number(process.e
 const shownLength = (text: string) =>
   text.split(COLOURS).reduce((sum, part, index) => sum + (index % 2 ? 0 : part.length), 0);
 
-/** A line, on as many lines as it needs. Words, such as addresses, stay whole. @param indent begins the further lines */
+/**
+ * A line, on as many lines as it needs. Words, such as addresses, stay whole, and so does what stands between two wide
+ * spaces, such as a command, if it fits on a line. What does not fit at all stays beside its label.
+ *
+ * @param indent begins the further lines
+ */
 export function wrapped(text: string, indent: string): string {
+  const fits = (start: string, part: string) => shownLength(start) + shownLength(part) <= columns();
+  const parts = (text.match(/\s*\S+(?: \S+)*/g) ?? []).flatMap((part) =>
+    fits(indent, part.trimStart()) ? part : (part.match(/\s*\S+/g) ?? []),
+  );
   const lines: string[] = [];
   let line = '';
-  for (const word of text.match(/\s*\S+/g) ?? []) {
-    if (shownLength(line) + shownLength(word) > columns() && line.trim() !== '') {
+  for (const part of parts) {
+    const isLabel = !lines.length && line.length <= indent.length;
+    if (fits(line, part) || (isLabel && !fits(indent, part.trimStart()))) line += part;
+    else {
       lines.push(line);
-      line = indent + word.trimStart();
-    } else line += word;
+      line = indent + part.trimStart();
+    }
   }
   return [...lines, line].join('\n');
 }

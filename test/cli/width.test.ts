@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { afterEach, expect, it, vi } from 'vitest';
-import { Output } from '../../src/cli/output.ts';
+import { Output, pairs } from '../../src/cli/output.ts';
 import { command, GatewayError, hint } from '../../src/contract/error.ts';
 import { BINARY } from '../helpers/binary.ts';
 import { launchProgram, runProgram } from '../helpers/child.ts';
@@ -11,11 +11,15 @@ import { ORDER } from '../helpers/sim.ts';
 
 afterEach(() => vi.unstubAllEnvs());
 
-/** Lines with more than 80 columns, except those with a command or the bytes of a request, and errors. */
+/** Lines with more than 80 columns, except those with a command, a long word or the bytes of a request, and errors. */
 const tooLong = (text: string) =>
   text
     .split('\n')
-    .filter((line) => line.length > 80 && !/^(?:gateway-sim: |\s*(?:[<>] |[^ ]+$))| node \S+ \S/.test(line));
+    .filter(
+      (line) =>
+        line.length > 80 &&
+        !/^(?:gateway-sim: |\s*[<>] |(?:[A-Z][\w ]* {2})?\s*\S+$)| node \S+ \S/.test(line),
+    );
 
 it('without a terminal, lines have at most 80 columns, and no word is broken', async () => {
   const receiver = await startReceiver(() => ({ status: 400, body: 'bad signature' }));
@@ -27,6 +31,7 @@ it('without a terminal, lines have at most 80 columns, and no word is broken', a
     ['payments', 'show', 'order-1'],
     ['ipn'],
     ['ipn', 'diagnose'],
+    ['ipn', 'show'],
     ['status'],
     ['faults'],
     ['docs'],
@@ -39,7 +44,7 @@ it('without a terminal, lines have at most 80 columns, and no word is broken', a
   const env = { COLUMNS: '', GATEWAY_SIM_URL: url };
   for (const command of commands) {
     const { stdout, stderr } = await runProgram([process.execPath, BINARY, ...command], { cwd, env });
-    const lines = tooLong(stdout + stderr).filter((line) => !line.startsWith('Checkout  '));
+    const lines = tooLong(stdout + stderr);
     expect([command, lines]).toEqual([command, []]);
     expect([command, stdout + stderr]).toEqual([command, expect.stringMatching(/\S/)]);
   }
@@ -72,6 +77,22 @@ it('COLUMNS says otherwise', async () => {
   const run = { cwd, env: { COLUMNS: '500' } };
   const { stdout } = await runProgram([process.execPath, BINARY, 'pay', '--approve'], run);
   expect(stdout).toMatch(/^Verdict .*this order stays unpaid\.$/m);
+});
+
+it('a long address stays beside its label, and a command on one line', () => {
+  vi.stubEnv('COLUMNS', '80');
+  const facts = {
+    'IPN to': `http://localhost:3000/${'path/'.repeat(15)}`,
+    Live: 'e-mail wallet@example.com   code from: node ../clones/gateway-sim/bin/gateway-sim.js inbox',
+    Fix: `${'word '.repeat(30)}end`,
+  };
+  const lines = pairs(facts).split('\n');
+  expect(lines.slice(0, 3)).toEqual([
+    `IPN to  ${facts['IPN to']}`,
+    'Live    e-mail wallet@example.com',
+    '        code from: node ../clones/gateway-sim/bin/gateway-sim.js inbox',
+  ]);
+  expect(lines.slice(3).every((line) => line.length <= 80)).toBe(true);
 });
 
 it('on a terminal, a command that does not fit is on a line of its own', () => {

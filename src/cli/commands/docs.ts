@@ -38,7 +38,10 @@ export const docs = defineCommand({
     if (found.length) {
       return {
         json: { data: found },
-        text: table({ Topic: ({ topic }) => topic, Heading: ({ heading }) => heading }, found),
+        text: table({ Topic: ({ topic }) => topic, Heading: ({ heading }) => heading }, found)
+          .split('\n')
+          .map((line) => wrapped(line, '  '))
+          .join('\n'),
         notices: [hint`Print a page with: ${command('docs', '<topic>')}`],
       };
     }

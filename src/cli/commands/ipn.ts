@@ -94,7 +94,9 @@ const show = defineCommand({
       return { json: { delivery: id, curl }, text: curl };
     }
     const { diagnosis, attempts } = delivery;
-    const asked = diagnosis ? [`Diagnosis at ${moment(diagnosis.at)} UTC: ${diagnosis.summary}`] : [];
+    const asked = diagnosis
+      ? [flowing(`Diagnosis at ${moment(diagnosis.at)} UTC: ${diagnosis.summary}`)]
+      : [];
     return {
       json: delivery,
       text: [deliveryText(delivery), ...asked, ...attempts.map(attemptText)].join('\n\n'),
