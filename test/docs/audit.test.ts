@@ -19,6 +19,12 @@ async function auditedShop() {
   return { shop, options };
 }
 
+/** Commands for a shop of these tests, which takes orders at `/order`. */
+const at = (url: string, commands: string) =>
+  commands.replaceAll(/http:\/\/localhost:3000(\/orders(?!\/))?/g, (_, orders) =>
+    orders ? `${url}/order` : url,
+  );
+
 test.skipIf(MISSING)(
   `the first command of the audit page and of README works${MISSING && ` (not tried here: ${MISSING} is missing)`}`,
   async () => {
@@ -26,7 +32,7 @@ test.skipIf(MISSING)(
     const sim = await startSim({ secretKey: SECRET });
     const url = await startSqliteShop(cwd, sim, {});
     for (const place of ['audit.md: Is your IPN handler safe?', 'README.md: Is your IPN handler safe?']) {
-      const line = fence(place, 'sh').replaceAll('http://localhost:3000', url);
+      const line = at(url, fence(place, 'sh'));
       const env = { GATEWAY_SIM_URL: sim.url };
       const audited = await typed(line, { cwd, env, more: ['--only', 'control'] });
       expect([audited.code, audited.stdout]).toEqual([0, expect.stringContaining('1 case: 1 pass')]);
@@ -37,7 +43,7 @@ test.skipIf(MISSING)(
 test('the commands on the audit page work', async () => {
   const { shop, options } = await auditedShop();
   const type = (place: string, ...more: string[]) =>
-    typed(fence(place, 'sh').replaceAll('http://localhost:3000', shop.url), { ...options, more });
+    typed(at(shop.url, fence(place, 'sh')), { ...options, more });
   const audited = await type('audit.md: What it needs', '--only', 'A');
   expect([audited.code, audited.stdout]).toEqual([0, expect.stringContaining('49 cases: 49 pass')]);
   await shop.place();
