@@ -63,4 +63,4 @@ function variable(string $name): string
 }
 
 // The first test serves this file. Serve your own handler there instead.
-if (get_included_files()[0] === __FILE__) http_response_code(isGenuine() ? 200 : 400);
+if (PHP_SAPI !== 'cli' && get_included_files()[0] === __FILE__) http_response_code(isGenuine() ? 200 : 400);

@@ -264,6 +264,31 @@ describe.each([
   );
 });
 
+const ALONE = [
+  ['php', ['php', '-r', `require '${INIT}/payments.php'; initiate(newOrder('1', 'USD'), '', []);`]],
+  ['python', ['python3', '-Bc', 'from payments import *; initiate(new_order("1", "USD"), "")']],
+  [
+    'node',
+    [
+      process.execPath,
+      '-e',
+      `const { initiate, newOrder } = require('${INIT}/payments.cjs'); initiate(newOrder('1', 'USD'), '');`,
+    ],
+  ],
+] as const;
+
+test.each(ALONE)('the payments file for %s says what to do without a key', async (runtime, command) => {
+  if (missing(runtime)) return;
+  const { code, stdout, stderr } = await runProgram(command, {
+    cwd: INIT,
+    env: { GATEWAY_SIM_PUBLIC_KEY: '' },
+  });
+  expect([code, stdout + stderr]).not.toEqual([0, expect.anything()]);
+  expect(stdout + stderr).toMatch(
+    /GATEWAY_SIM_PUBLIC_KEY is not set: run your program with .npx gateway-sim exec/,
+  );
+});
+
 const CLASSES = /fails in class (D), and shows risks in classes (G), (M) and (splice)/;
 const alone = IS_RELEASE ? ', and no others' : '';
 test(`an audit of the shop in tests.md finds the mistakes that the page lists${alone}`, async () => {
