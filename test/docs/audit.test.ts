@@ -45,7 +45,7 @@ test('the commands on the audit page work', async () => {
   const type = (place: string, ...more: string[]) =>
     typed(at(shop.url, fence(place, 'sh')), { ...options, more });
   const audited = await type('audit.md: What it needs', '--only', 'A');
-  expect([audited.code, audited.stdout]).toEqual([0, expect.stringContaining('49 cases: 49 pass')]);
+  expect([audited.code, audited.stdout]).toEqual([0, expect.stringMatching(/^(\d+) cases: \1 pass\./m)]);
   await shop.place();
   const reconciled = await type('audit.md: Do the shop and the gateway agree?');
   expect([reconciled.code, reconciled.stderr]).toEqual([0, '']);
