@@ -350,6 +350,10 @@ const PRICES: [string, string][] = [
 ];
 const QUANTITIES: [string, string][] = ['quantity', 'qty', 'count'].map((name) => [name, '0.01']);
 
+const FORGET_UNKNOWN = {
+  text: 'An IPN for an identifier that is not one of your orders must change nothing, and must not be remembered.',
+};
+
 /** The identifiers that a counter gives to the next orders. */
 function followingIdentifiers(identifier: string): string[] {
   const [, head = '', tail = ''] = /^(.*?)(\d{1,15})$/s.exec(identifier) ?? [];
@@ -582,11 +586,16 @@ const INITIATE = family({
       if (!order || !next.includes(order.payment.identifier)) return { ...nothing, verdict: 'pass' };
       const { paid } = await shop.lookAfterGrace(order.payment);
       return paid
-        ? { ...shown, ...fail('The order was paid as soon as it was placed.'), observed: 'the order is paid' }
+        ? {
+            ...shown,
+            ...fail('The order was paid as soon as it was placed.', { fix: FORGET_UNKNOWN }),
+            observed: 'the order is paid',
+          }
         : { ...shown, verdict: 'pass', observed: 'the order is not paid' };
     },
     harm: 'Anyone who guesses the identifier of a future order can have it paid by a forged IPN.',
-    mistake: 'signature-not-checked',
+    mistake: 'order-not-by-identifier',
+    class: 'E',
     alone: true,
   },
   'success-url-public': {

@@ -140,7 +140,8 @@ const IDENTIFIER = family({
     run: async (shop) => {
       const finding = await rejects(({ payment }) => shop.attackerIpn(payment, UNKNOWN))(shop);
       const isMade = finding.verdict === 'pass' && (await isPaidUnknown(shop));
-      return isMade ? { ...finding, ...fail(`Your shop now has a paid order "${UNKNOWN}".`) } : finding;
+      const why = `Your shop now has a paid order "${UNKNOWN}", which nobody placed.`;
+      return isMade ? { ...finding, ...fail(why) } : finding;
     },
     // A shop that falls back to its newest order shows this only while no other case places orders.
     alone: true,
