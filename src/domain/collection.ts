@@ -34,7 +34,13 @@ export class Collection<Item extends { id: string }> {
 
   /** The records of one group, oldest first. */
   group(key: string): Item[] {
-    return this.#groups.of(key).flatMap((id) => this.get(id) ?? []);
+    // A list asks for the groups of every record.
+    const items: Item[] = [];
+    for (const id of this.#groups.of(key)) {
+      const item = this.get(id);
+      if (item) items.push(item);
+    }
+    return items;
   }
 
   newestOf(key: string, matches: (item: Item) => boolean = () => true): Item | undefined {

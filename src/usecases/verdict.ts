@@ -320,6 +320,7 @@ export function faultOf({ fault }: Pick<Attempt, 'fault'>): string | null {
 
 /** The verdict on a forged IPN; undefined for a genuine one and before the first attempt. */
 export function verdictOnForgery(delivery: Delivery, parts: VerdictParts): FullVerdict | undefined {
+  if (delivery.signedWith !== '') return undefined;
   const last = lastAttempt(delivery, parts);
   return last && verdictOnTampering(delivery, last, signerOf(delivery, parts), parts.dialect);
 }

@@ -4,6 +4,7 @@ import { chosen } from './arguments.mjs';
 import { commands } from './commands.mjs';
 import { growth } from './growth.mjs';
 import { initiate } from './initiate.mjs';
+import { lists } from './lists.mjs';
 import { watchMachine } from './machine.mjs';
 import { memory, reload } from './memory.mjs';
 import { startReport } from './report.mjs';
@@ -11,7 +12,7 @@ import { unmeasured } from './rows.mjs';
 import { TARGETS } from './targets.mjs';
 import { way } from './way.mjs';
 
-const SECTIONS = { way, commands, initiate, growth, reload, memory };
+const SECTIONS = { way, commands, initiate, growth, reload, lists, memory };
 
 const choice = chosen(Object.keys(TARGETS));
 if (choice.problem) {

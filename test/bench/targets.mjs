@@ -19,6 +19,10 @@ export const TARGETS = {
     'start with 100,000 payments after a stop, relative to JSON.parse': { atMost: 2, unit: 'x' },
     'start with 100,000 payments after kill -9, relative to JSON.parse': { atMost: 2, unit: 'x' },
   },
+  lists: {
+    'the list of 10,000 paid payments': { atMost: 50, unit: ' ms' },
+    'a search in the list of 10,000 paid payments': { atMost: 50, unit: ' ms' },
+  },
   memory: {
     'memory per payment, with its request log': { atMost: 1.6, unit: ' KB' },
   },

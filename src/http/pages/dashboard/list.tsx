@@ -292,15 +292,15 @@ export function textMatcher<Item>(
   fields: readonly (keyof Item)[],
   text = '',
 ): ((item: Item) => boolean) | undefined {
-  const words = [...new Set(text.toLowerCase().split(/\s+/).filter(Boolean))].slice(0, MAX_WORDS);
+  const distinct = [...new Set(text.toLowerCase().split(/\s+/).filter(Boolean))];
+  const words = distinct.slice(0, MAX_WORDS).map((word) => [word, asAmount(word)] as const);
   if (words.length === 0) return undefined;
   return (item) => {
     // Words contain no line feeds, so no match spans two fields.
-    const texts = fields
-      .map((name) => item[name] ?? '')
-      .join('\n')
-      .toLowerCase();
-    return words.every((word) => texts.includes(word) || texts.includes(asAmount(word)));
+    let texts = '';
+    for (const name of fields) texts += `${item[name] ?? ''}\n`;
+    texts = texts.toLowerCase();
+    return words.every(([word, amount]) => texts.includes(word) || texts.includes(amount));
   };
 }
 
