@@ -44,6 +44,32 @@ const text = (html: string) =>
     .replace(/\s+/g, ' ');
 
 describe('an audit from the dashboard', () => {
+  it('shows the numbers of the API: squares, tabs, boxes, mistakes and orders', async () => {
+    const { post, page, asked, ended } = await prepared({ isAmount: () => true });
+    await post({ ...asked, only: 'amount, merchant, L' });
+    const { summary, cases, mistakes, orders } = await ended();
+    const html = await page();
+    const seen = Object.entries(summary).filter(([, count]) => count > 0);
+    expect(seen.length).toBeGreaterThan(1);
+    const tabs = html.matchAll(/<span class="number">(\d+)<\/span> <span class="status ([\w-]+)"/g);
+    expect([...tabs].map(([, count, verdict]) => [verdict, Number(count)])).toEqual(seen);
+    const squares = /<p class="squares".*?<\/p>/s.exec(html)?.[0].match(/class="status [\w-]+"/g);
+    expect(squares?.length).toBe(cases.length);
+    for (const [, id, count, rows = ''] of html.matchAll(
+      /<details id="([\w-]+)-cases"[^>]*><summary><strong>(\d+)<\/strong>(.*?)<\/details>/gs,
+    )) {
+      const those = cases.filter(
+        ({ verdict, mistake }) => verdict === id && (!mistake || verdict === 'pass'),
+      );
+      expect([id, Number(count), rows.split('<tr').length - 2]).toEqual([id, those.length, those.length]);
+    }
+    for (const { name, cases: of } of mistakes) {
+      const [, rest = ''] = html.split(`id="mistake-${name}"`);
+      expect(rest.split('<section class="box"')[0]?.match(/<details id="case-/g)?.length).toBe(of.length);
+    }
+    expect(text(html)).toContain(`This audit left ${orders} orders`);
+  });
+
   it('runs, and shows its steps, their meaning and the fixes', async () => {
     const { sim, post, page, asked, ended } = await prepared({ isAmount: () => true });
     const before = text(await page());
