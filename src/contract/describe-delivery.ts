@@ -157,13 +157,33 @@ const BRIEF: Readonly<Record<Exclude<AttemptFailure['code'], 'answered' | 'fault
   other: null,
 };
 
-const FIX_HOST = 'Correct the host of ipn_url, or send all IPNs to your receiver with --forward-ipn.';
+/** An attempt without a response as a headline: what is wrong, and whose it is. */
+export function headlineOf(attempt: AttemptSides & Pick<Attempt, 'failure'>): string {
+  const known = attempt.failure && HEADLINES[attempt.failure.code];
+  if (known) return known;
+  const brief = describeBriefly(attempt);
+  return `${brief.charAt(0).toUpperCase()}${brief.slice(1)}.`;
+}
+
+const HEADLINES: Readonly<Partial<Record<AttemptFailure['code'], string>>> = {
+  connection_refused: 'Your shop is not running at this address.',
+  connection_reset: 'Your handler closed the connection without a response.',
+  timed_out: 'Your handler did not answer in time.',
+  name_not_found: 'The host of this address does not exist.',
+  no_route: 'The host of this address cannot be reached.',
+  http2_only: 'Your shop accepts only HTTP/2.',
+  expects_http: 'Your shop expects http, not https.',
+  expects_https: 'Your shop expects https, not http.',
+  certificate: 'The certificate of your shop is not trusted.',
+};
+
+const FIX_HOST = 'Correct the host of ipn_url, or send all IPNs to your handler with --forward-ipn.';
 const FIX_SCHEME = 'Correct the scheme of ipn_url.';
 const FIX_CERTIFICATE = 'Correct the certificate, or use http:// on your own machine.';
-const FIX_CRASH = 'Check the log of your receiver: it failed before it responded.';
+const FIX_CRASH = 'Check the log of your shop: it failed before it responded.';
 /** The fix for a receiver that the real sender reaches and this one does not. */
-export const FIX_HTTP2 = 'Enable HTTP/1.1 in your receiver too, at least on your machine.';
-const START = 'Start your receiver at this address, or correct ipn_url.';
+export const FIX_HTTP2 = 'Enable HTTP/1.1 in your shop too, at least on your machine.';
+const START = 'Start your shop at this address, or correct ipn_url.';
 
 /** The fix for each failure, except those whose fix depends on the address. */
 export const FIXES: Readonly<Record<Exclude<AttemptFailure['code'], 'egress'>, string>> = {
@@ -191,9 +211,9 @@ export function fixOfFailure(failure: AttemptFailure | null): string {
   const host = allowableHost(failure);
   const allowed =
     host === null
-      ? 'Set ipn_url to the address of your receiver'
+      ? 'Set ipn_url to the address of your handler'
       : `Restart the emulator with --allow-ipn-host ${host}`;
-  return `${allowed}, or use --forward-ipn to send all IPNs to your receiver.`;
+  return `${allowed}, or use --forward-ipn to send all IPNs to your handler.`;
 }
 
 /** What went wrong with an attempt, in words; null when nothing did. */
@@ -209,6 +229,67 @@ export function attemptView({ deliveryId: _, ...attempt }: StoredAttempt): Attem
 /** How an attempt ended, in a few words. */
 export function outcomeOf({ error, responseStatus }: Pick<Attempt, 'error' | 'responseStatus'>): string {
   return error ?? `answered ${responseStatus}`;
+}
+
+type MadeAttempt = Pick<StoredAttempt, 'startedAt' | 'durationMs' | 'failure' | 'fault' | 'responseStatus'>;
+
+/** Retries are up to a tenth early. */
+const EARLIEST = 0.9;
+
+/**
+ * Who made an attempt after the first one. A retry waits as long as its schedule says, and a resend does not.
+ *
+ * @param attempts all of the delivery
+ * @param schedule the waits before each retry, in milliseconds
+ */
+export function originOf(
+  attempts: readonly MadeAttempt[],
+  index: number,
+  schedule: readonly number[],
+): keyof typeof ORIGINS {
+  const [attempt, before] = [attempts[index], attempts[index - 1]];
+  if (!attempt || !before) return 'first';
+  // A copy carries the rule, too, and is not copied again.
+  const isCopy = attempt.fault?.duplicate && before.fault?.duplicate && before.failure === null;
+  if (isCopy && originOf(attempts, index - 1, schedule) !== 'repeated') return 'repeated';
+  const wait = Date.parse(attempt.startedAt) - Date.parse(before.startedAt) - before.durationMs;
+  const hasFailed = attempts.slice(0, index).every(({ failure }) => failure !== null);
+  return hasFailed && wait >= EARLIEST * (schedule[index - 1] ?? Number.POSITIVE_INFINITY)
+    ? 'retried'
+    : 'resent';
+}
+
+const ORIGINS = {
+  first: 'The first got',
+  retried: 'The emulator retried:',
+  resent: 'You resent it:',
+  repeated: 'Your rule sent it again:',
+};
+
+/** Who made the attempts and what each got: `The first got 302. You resent it: no response, 200.` */
+export function describeAttempts(attempts: readonly MadeAttempt[], schedule: readonly number[]): string {
+  const sentences: { origin: keyof typeof ORIGINS; got: string[] }[] = [];
+  for (const [index, { responseStatus }] of attempts.entries()) {
+    const origin = originOf(attempts, index, schedule);
+    const got = String(responseStatus ?? 'no response');
+    const last = sentences.at(-1);
+    if (last?.origin === origin) last.got.push(got);
+    else sentences.push({ origin, got: [got] });
+  }
+  return sentences.map(({ origin, got }) => `${ORIGINS[origin]} ${withCounts(got)}.`).join(' ');
+}
+
+/** The number of different outcomes in a sentence. The newest are kept. */
+const MAX_OUTCOMES = 10;
+
+/** `503, 503, 200` as `503 ×2, 200`. */
+function withCounts(texts: readonly string[]): string {
+  const starts = texts.flatMap((text, index) => (text === texts[index - 1] ? [] : [index]));
+  const runs = starts.map((start, index) => {
+    const times = (starts[index + 1] ?? texts.length) - start;
+    return times > 1 ? `${texts[start]} ×${times}` : texts[start];
+  });
+  return [...(runs.length > MAX_OUTCOMES ? ['…'] : []), ...runs.slice(-MAX_OUTCOMES)].join(', ');
 }
 
 /** Facts about a delivery that are not in its attempts. */

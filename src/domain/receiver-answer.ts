@@ -120,8 +120,8 @@ const wantsToken = (status: number): AnswerProblem => ({
 });
 
 const brokenProxy = (status: number): AnswerProblem => ({
-  cause: `A proxy answered (${status}) because your receiver did not respond.`,
-  headline: `A proxy answered instead of your receiver (${status}).`,
+  cause: `A proxy answered (${status}) because your shop did not respond.`,
+  headline: `A proxy answered instead of your shop (${status}).`,
   fix: 'Start the app behind the proxy, and check its log.',
 });
 
@@ -133,15 +133,15 @@ const BY_STATUS: Readonly<Record<number, AnswerProblem>> = {
   },
   405: withoutPost(405),
   413: {
-    cause: 'The body is larger than your receiver accepts (413).',
+    cause: 'The body is larger than your handler accepts (413).',
     fix: 'Raise the body limit: an IPN is about 500 bytes.',
   },
   415: {
-    cause: 'Your receiver does not support this content type (415).',
+    cause: 'Your handler does not support this content type (415).',
     fix: 'Accept application/x-www-form-urlencoded, as real IPNs have it. For receivers that you cannot change: --ipn-format json.',
   },
   429: {
-    cause: 'Your receiver is rate-limiting requests (429).',
+    cause: 'Your shop is rate-limiting requests (429).',
     fix: 'Exempt the route of ipn_url from the rate limit.',
   },
   501: withoutPost(501),
@@ -157,8 +157,8 @@ export function answerProblem({ status, headers, body }: ReceiverAnswer): Answer
   // Node's answer to a client without HTTP/2.
   if (/Missing ALPN Protocol/i.test(body)) {
     return {
-      cause: `Your receiver accepts only HTTP/2 (${status}), and gateway-sim speaks HTTP/1.1. The real sender, curl, would get through.`,
-      headline: 'Your receiver accepts only HTTP/2.',
+      cause: `Your shop accepts only HTTP/2 (${status}), and gateway-sim speaks HTTP/1.1. The real sender, curl, would get through.`,
+      headline: 'Your shop accepts only HTTP/2.',
       fix: FIX_HTTP2,
     };
   }
@@ -166,9 +166,9 @@ export function answerProblem({ status, headers, body }: ReceiverAnswer): Answer
   if (status < 300) {
     if (fault === undefined) return loginPage(status, body) ?? phpWarning(status, body);
     return {
-      cause: `Your receiver answered ${status}, but its body contains an error: ${fault}`,
-      headline: `Your receiver answered ${status}, but with an error.`,
-      fix: 'Fix the error, and answer 500 when your code fails.',
+      cause: `Your handler answered ${status}, but its body contains an error: ${fault}`,
+      headline: `Your handler answered ${status}, but with an error.`,
+      fix: 'Fix the error, and answer 500 when your handler fails.',
     };
   }
   // Express answers 404 to a method without a route.
@@ -183,27 +183,27 @@ export function answerProblem({ status, headers, body }: ReceiverAnswer): Answer
   const problem = thrown ?? (status >= 500 ? headline(body) : undefined);
   if (problem === undefined) return undefined;
   return {
-    cause: `Your receiver failed (${status}): ${problem}`,
-    headline: `Your receiver failed (${status}).`,
-    fix: 'Find the error in the log of your receiver, and fix it.',
+    cause: `Your handler failed (${status}): ${problem}`,
+    headline: `Your handler failed (${status}).`,
+    fix: 'Find the error in the log of your shop, and fix it.',
   };
 }
 
 function redirectProblem(headers: ReceiverAnswer['headers']): AnswerProblem {
   const location = headerIn(headers, 'location') ?? '';
   if (/log-?in|sign-?in|\bo?auth\b|\bsso\b|\bsession/i.test(location)) {
-    return { cause: `Your receiver redirected to a login page (${location}).`, fix: NO_LOGIN };
+    return { cause: `Your handler redirected to a login page (${location}).`, fix: NO_LOGIN };
   }
   return {
-    cause: `Your receiver redirected to ${location || 'an unknown address'}, and a gateway does not follow redirects.`,
-    headline: 'Your receiver redirected. A gateway does not follow redirects.',
+    cause: `Your handler redirected to ${location || 'an unknown address'}, and a gateway does not follow redirects.`,
+    headline: 'Your handler redirected. A gateway does not follow redirects.',
     fix: 'Use the final address as ipn_url.',
   };
 }
 
 function loginPage(status: number, body: string): AnswerProblem | undefined {
   if (!/<input[^<>]{1,200}type=["']?password/i.test(body)) return undefined;
-  return { cause: `Your receiver answered ${status} with a login page.`, fix: NO_LOGIN };
+  return { cause: `Your handler answered ${status} with a login page.`, fix: NO_LOGIN };
 }
 
 /** As PHP prints it with display_errors on. */
@@ -214,8 +214,8 @@ function phpWarning(status: number, body: string): AnswerProblem | undefined {
   if (found === undefined) return undefined;
   return {
     tone: 'warning',
-    cause: `Your receiver answered ${status}, but PHP printed a warning: ${plainText(found)}.`,
-    headline: `Your receiver answered ${status}, but PHP printed a warning.`,
+    cause: `Your handler answered ${status}, but PHP printed a warning: ${plainText(found)}.`,
+    headline: `Your handler answered ${status}, but PHP printed a warning.`,
     fix: 'Fix the cause of the warning: the code may have read a missing value.',
   };
 }

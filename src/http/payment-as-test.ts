@@ -32,7 +32,7 @@ export function testsOf(payment: Payment, dialect: MerchantDialect) {
       text: `import { startGatewaySim } from "gateway-sim";
 import { afterAll, beforeAll, expect, test } from "vitest"; // not in Jest
 
-// Your receiver must be running with these keys. \`npx gateway-sim keys env\` prints them.
+// Your shop must be running with these keys. \`npx gateway-sim keys env\` prints them.
 const { GATEWAY_SIM_PUBLIC_KEY: publicKey, GATEWAY_SIM_SECRET_KEY: secretKey } = process.env;
 let sim;
 beforeAll(async () => {
@@ -60,7 +60,7 @@ require_once __DIR__ . '/GatewaySim.php'; // written by: npx gateway-sim init --
 
 final class PaymentTest extends TestCase
 {
-    // Your receiver must be running with the keys that \`npx gateway-sim keys env\` prints.
+    // Your shop must be running with the keys that \`npx gateway-sim keys env\` prints.
     public function testPayment(): void
     {
         $sim = GatewaySim::start();
@@ -79,7 +79,7 @@ ${isIpnSent ? '        $sim->assertDelivered($order);\n' : ''}    }
       text: `from gateway_sim import gateway_sim  # written by: npx gateway-sim init --python
 
 
-# Your receiver must be running with the keys that \`npx gateway-sim keys env\` prints.
+# Your shop must be running with the keys that \`npx gateway-sim keys env\` prints.
 def test_payment(gateway_sim):
     order = gateway_sim.initiate({
 ${listed(form, (field, value) => `        "${field}": ${literal(value)},`)}

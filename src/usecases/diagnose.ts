@@ -128,9 +128,9 @@ export async function diagnose(
       if (variant.control && (await ask(`${variant.name}-control`, variant.control)).isAccepted) continue;
       const again = await ask(variant.name, variant.request);
       if (again.isAccepted)
-        return { variant, proof: 'Proof: your receiver twice accepted a copy changed to fit this mistake.' };
+        return { variant, proof: 'Proof: your handler twice accepted a copy changed to fit this mistake.' };
       if (isSame(again, first)) continue;
-      const proof = `Proof: your receiver accepted a copy changed to fit this mistake, and answered ${again.words} to the same again.`;
+      const proof = `Proof: your handler accepted a copy changed to fit this mistake, and answered ${again.words} to the same again.`;
       return { variant, proof };
     }
     return undefined;
@@ -170,7 +170,7 @@ export async function diagnose(
     const first = await send('genuine', genuine, REQUEST_MS, signal);
     const { failure, responseHeaders } = first.report;
     if (failure?.code === 'egress') return { summary: `Not sent: ${first.words}. ${fixOfFailure(failure)}` };
-    if (first.status === null) return { summary: `Your receiver cannot be asked: ${first.words}.` };
+    if (first.status === null) return { summary: `Your handler cannot be asked: ${first.words}.` };
     if (first.status === 429) throw new Stopped();
     const problem = answerProblem({
       status: first.status,
@@ -186,7 +186,7 @@ export async function diagnose(
     const second = await ask('genuine', genuine);
     if (second.status !== first.status) {
       return {
-        summary: `Cannot tell: your receiver answers the same request differently, ${first.words} and then ${second.words}.`,
+        summary: `Cannot tell: your handler answers the same request differently, ${first.words} and then ${second.words}.`,
       };
     }
     comparesBodies = second.masked === first.masked;
@@ -195,10 +195,10 @@ export async function diagnose(
     const signed = await ask('unknown-order', other.signed);
     const random = await ask('unknown-order-random-signature', other.unsigned);
     if (first.isAccepted && (isPaid || !isSame(first, random)))
-      return { summary: `Your receiver accepts the IPN now (${first.words}).`, accepted: 'genuine' };
+      return { summary: `Your handler accepts the IPN now (${first.words}).`, accepted: 'genuine' };
     if (first.isAccepted) {
       return {
-        summary: `Cannot tell: your receiver answers everything alike (${first.words}), even a random signature for an order that does not exist. --probe-url with --paid-when judges by the order.`,
+        summary: `Cannot tell: your handler answers everything alike (${first.words}), even a random signature for an order that does not exist. --probe-url with --paid-when judges by the order.`,
       };
     }
     if (random.isAccepted && !signed.isAccepted) return { ...NOT_CHECKED, accepted: random.name };
@@ -228,11 +228,11 @@ export async function diagnose(
     if (!isSame(unsigned, first)) return afterSignature(first, first, unsigned);
     if (answers.every(({ status }) => status !== null && status >= 500)) {
       return {
-        summary: `Your receiver fails with all ${answers.length} variants of the IPN, whatever the signature. It probably fails before it checks the signature.`,
+        summary: `Your handler fails with all ${answers.length} variants of the IPN, whatever the signature. It probably fails before it checks the signature.`,
       };
     }
     return {
-      summary: `None of ${answers.length} variants of the IPN was accepted. The cause may be a key or a signed text that no variant has, an exception that your code catches, a timestamp check, the look-up of the order, or the comparison of amount, currency and status.`,
+      summary: `None of ${answers.length} variants of the IPN was accepted. The cause may be a key or a signed text that no variant has, an exception that your handler catches, a timestamp check, the look-up of the order, or the comparison of amount, currency and status.`,
     };
   }
 
@@ -318,9 +318,9 @@ const isBeforeHandler = (status: number) =>
 function whyStopped(answers: readonly Answer[], isAutomatic: boolean): string {
   const last = answers.at(-1);
   if (last?.status === 429)
-    return 'Your receiver limits the rate of requests (429): exempt the route of ipn_url.';
+    return 'Your shop limits the rate of requests (429): exempt the route of ipn_url.';
   if (last && last.status === null)
-    return `Your receiver stopped answering after ${answers.length} requests, at the request “${last.name}”: ${last.words}.`;
+    return `Your handler stopped answering after ${answers.length} requests, at the request “${last.name}”: ${last.words}.`;
   const count = answers.length === 1 ? '1 request' : `${answers.length} requests`;
   const more = isAutomatic ? ' ipn diagnose has more time.' : '';
   return `Stopped after ${count}, before a cause was found.${more}`;
@@ -366,7 +366,7 @@ const NOT_THE_SIGNATURE = 'not-the-signature';
 /** The receiver checks the signature as it should, and rejects the genuine IPN later. */
 function afterSignature(genuine: Answer, right: Answer, random: Answer): Result {
   const which = right === genuine ? 'the genuine IPN' : 'the right signature of an order that does not exist';
-  const cause = `Your code checks the signature correctly, and rejects the IPN after that (${genuine.words}).`;
+  const cause = `Your handler checks the signature correctly, and rejects the IPN after that (${genuine.words}).`;
   return {
     summary: `${cause} It answered ${which} with ${right.words}, and a random signature with ${random.words}.`,
     cause,
@@ -391,12 +391,12 @@ const AFTER_SIGNATURE: readonly (readonly [says: RegExp, fix: string])[] = [
 
 function fixAfterSignature(answer: string): string {
   const [, fix] = AFTER_SIGNATURE.find(([says]) => says.test(answer)) ?? [];
-  return fix ?? 'Check how your code looks up the order, and how it compares amount, currency and status.';
+  return fix ?? 'Check how your handler looks up the order, and how it compares amount, currency and status.';
 }
 
 const NOT_CHECKED = {
-  summary: 'Your code accepts wrong signatures, but not the right one.',
-  cause: 'Your code accepts wrong signatures, but not the right one.',
+  summary: 'Your handler accepts wrong signatures, but not the right one.',
+  cause: 'Your handler accepts wrong signatures, but not the right one.',
   fix: 'Reject the IPN if the expected signature differs from the one in the IPN, and accept it only if they are equal.',
   mistake: 'signature-not-checked',
 };

@@ -159,6 +159,6 @@ function notSent(code: ErrorCode, { id }: Delivery, failure: EgressFailure): Gat
 function fixOf(id: string, failure: EgressFailure): Hint {
   const host = allowableHost(failure);
   return host === null
-    ? hint`No option allows this address. Send the IPN to your receiver: ${command('ipn resend', id, '--to', '<url>')}`
-    : hint`Start the emulator with ${option('allowIpnHost', host)}, or send all IPNs to your receiver with ${option('forwardIpn', '<url>')}.`;
+    ? hint`No option allows this address. Send the IPN to your handler: ${command('ipn resend', id, '--to', '<url>')}`
+    : hint`Start the emulator with ${option('allowIpnHost', host)}, or send all IPNs to your handler with ${option('forwardIpn', '<url>')}.`;
 }

@@ -2,12 +2,12 @@ import { describeEffects } from '../contract/active-fault.ts';
 import type { AttemptUnderWay, Delivery as DeliveryView, ResponseFlaw } from '../contract/delivery.ts';
 import { describeChanges } from '../contract/describe-changes.ts';
 import {
-  describeBriefly,
   describeEgress,
   describeFlaw,
   errorOf,
   FIXES,
   fixOfFailure,
+  headlineOf,
   insteadOfSending,
 } from '../contract/describe-delivery.ts';
 import type { Merchant } from '../contract/merchant.ts';
@@ -135,6 +135,7 @@ export function verdictOnDelivery(delivery: Delivery, parts: VerdictParts): Full
   if (verdict.where === 'rule' && delivery.nextAttemptAt !== null)
     return { ...verdict, fix: RETRY_SCHEDULED };
   if (!isGenuine || verdict.tone !== 'bad') return verdict;
+  if (delivery.state === 'delivered' && last.failure !== null) return afterAccepted(verdict, last);
   const { fix } = verdict;
   if (delivery.state === 'pending') return { ...verdict, fix: `${fix} The emulator retries automatically.` };
   const resent = { ...verdict, fix: `${fix} ${THEN_RESEND}` };
@@ -144,6 +145,18 @@ export function verdictOnDelivery(delivery: Delivery, parts: VerdictParts): Full
   const outcome = isCopyAccepted ? COPY_ACCEPTED : SENT_ONCE;
   return { ...resent, outcome };
 }
+
+/** The verdict on a copy that the receiver did not accept, although it accepted the same IPN before. */
+function afterAccepted(verdict: FullVerdict, last: Attempt): FullVerdict {
+  const outcome = 'The order should be paid already. Only this copy failed.';
+  const status = last.responseStatus;
+  if (status === null || verdict.signed) return { ...verdict, outcome };
+  const { unexplained: _, ...explained } = verdict;
+  const headline = `Your handler accepted the IPN, but not its copy (${status}).`;
+  return { ...explained, headline, fix: ANSWER_COPIES, outcome };
+}
+
+const ANSWER_COPIES = 'Answer 2xx to a copy of an IPN that your handler has already processed.';
 
 /** Whether the first IPN of a payment that the shop accepted changed no row. A copy must change nothing. */
 function changedNothing(
@@ -210,7 +223,7 @@ function withKnownCause(
 }
 
 const SHOW_THE_CHECK =
-  'The IPN is genuine. Log which check of your handler rejects it, and every exception that it catches. If it is the signature: while you test, put the signature that your code computed into the body of its answer. The verdict on the IPN then says what was signed.';
+  'The IPN is genuine. Log which check of your handler rejects it, and every exception that it catches. If it is the signature: while you test, put the signature that your handler computed into the body of its answer. The verdict on the IPN then says what was signed.';
 
 /** @param last the last attempt, which may have had no response */
 function since(cause: string, last: Attempt): string {
@@ -221,11 +234,11 @@ function since(cause: string, last: Attempt): string {
 
 /** What it means that an IPN was not accepted (observed: ipn-not-retried). */
 const SENT_ONCE =
-  'Not accepted. Gateways of this kind send each IPN once: unless your code had already stored the payment, this order stays unpaid.';
+  'Not accepted. Gateways of this kind send each IPN once: unless your handler had already stored the payment, this order stays unpaid.';
 const COPY_ACCEPTED =
   'Gateways of this kind send each IPN once, so the order of a real customer would stay unpaid. Here, the accepted copy may have marked it as paid.';
 
-const THEN_RESEND = 'Then resend the IPN, with ipn resend or in the dashboard.';
+const THEN_RESEND = 'Then resend the IPN.';
 
 /** The merchant whose key signed a delivery; undefined if it no longer exists. */
 export const signerOf = ({ merchantId }: Delivery, { store }: VerdictParts): Merchant | undefined =>
@@ -347,8 +360,8 @@ function verdictOnTampering(
 function notAttempted(delivery: Delivery, last: Attempt | undefined, { courier }: VerdictParts): FullVerdict {
   const waiting = courier.openAttempt(delivery.id);
   if (waiting) {
-    const cause = `Waiting up to ${duration(waiting.timeoutMs)} for your receiver to respond.`;
-    return makeVerdict('waiting', cause, null, 'Your receiver has not responded yet.');
+    const cause = `Waiting up to ${duration(waiting.timeoutMs)} for your handler to respond.`;
+    return makeVerdict('waiting', cause, null, 'Your handler has not responded yet.');
   }
   if (last?.failure?.code === 'egress') {
     const cause = `Not sent: ${describeEgress(last.failure)}.`;
@@ -390,18 +403,23 @@ export function verdictOnFault(
   const isChanged = requestBody !== delivery.body && delivery.signedWith !== '';
   if (instead === undefined && !isChanged) return undefined;
   const cause =
-    instead === undefined ? `${faultOf(attempt)}.` : `Nothing reached your receiver: your rule ${instead}.`;
+    instead === undefined ? `${faultOf(attempt)}.` : `Nothing reached your handler: your rule ${instead}.`;
   const isSignature = fault.corruptSignature && !fault.truncate && !fault.malformed;
   if (isSignature && instead === undefined && failure === null && !saysRefused(readPart(responseBody))) {
-    const accepted = `${cause} Your receiver accepted it (${responseStatus}): it does not check the signature.`;
+    const accepted = `${cause} Your handler accepted it (${responseStatus}): it does not check the signature.`;
     return {
-      ...makeVerdict('bad', accepted, CHECK_SIGNATURE, 'Your receiver accepted an invalid signature.'),
+      ...makeVerdict('bad', accepted, CHECK_SIGNATURE, 'Your handler accepted an invalid signature.'),
       code: dialect.signatureCheck(requestBody),
       action: 'faults',
     };
   }
-  const answered = responseHeaders.length ? ` Your receiver answered ${responseStatus}.` : '';
-  return causedByRule(cause + answered, instead === undefined ? 'Your rule changed the IPN.' : cause);
+  const answered = responseHeaders.length ? ` Your handler answered ${responseStatus}.` : '';
+  const reaction =
+    failure !== null && REJECTS.has(responseStatus ?? 0) ? ', and your handler rejected it' : '';
+  return causedByRule(
+    cause + answered,
+    instead === undefined ? `Your rule changed the IPN${reaction}.` : cause,
+  );
 }
 
 const CHECK_SIGNATURE = 'Compute the expected signature, and answer 400 if it differs.';
@@ -409,7 +427,7 @@ const CHECK_SIGNATURE = 'Compute the expected signature, and answer 400 if it di
 /** Statuses of a deliberate rejection. Other errors do not show whether the receiver detected a forgery. */
 const REJECTS: ReadonlySet<number> = new Set([400, 401, 402, 403, 404, 406, 409, 410, 412, 422]);
 
-const UNKNOWN = 'Unknown: does your receiver reject forged IPNs?';
+const UNKNOWN = 'Unknown: does your handler reject forged IPNs?';
 
 function verdictOnForgedAnswer(
   what: string,
@@ -427,18 +445,17 @@ function verdictOnForgedAnswer(
   if (status === null) return unknown(`: ${error}.`);
   const problem = answerProblem({ status, headers, body });
   if (error === null ? problem : !REJECTS.has(status)) {
-    const { cause = `Your receiver answered ${status}.`, fix = 'Check the log of your receiver.' } =
-      problem ?? {};
+    const { cause = `Your handler answered ${status}.`, fix = 'Check the log of your shop.' } = problem ?? {};
     return { ...unknown(`. ${cause}`, fix), action: 'resend' };
   }
   if (error !== null) {
-    const cause = `Your receiver rejected a forged IPN (${what}) with ${status}, as expected.`;
-    return makeVerdict('good', cause, null, 'Your receiver rejected a forged IPN, as expected.');
+    const cause = `Your handler rejected a forged IPN (${what}) with ${status}, as expected.`;
+    return makeVerdict('good', cause, null, 'Your handler rejected a forged IPN, as expected.');
   }
   if (saysRefused(body)) {
-    const cause = `Your receiver rejected a forged IPN (${what}) in the response body, but answered ${status}.`;
+    const cause = `Your handler rejected a forged IPN (${what}) in the response body, but answered ${status}.`;
     const fix = 'Answer 4xx when you reject an IPN.';
-    return makeVerdict('good', cause, fix, 'Your receiver rejected a forged IPN.');
+    return makeVerdict('good', cause, fix, 'Your handler rejected a forged IPN.');
   }
   const missing = verdict.authentic
     ? 'Its signature is valid: status and currency, which it does not cover, must be checked, too.'
@@ -449,9 +466,9 @@ function verdictOnForgedAnswer(
   return {
     ...makeVerdict(
       'bad',
-      `Your receiver accepted a forged IPN (${what}). ${missing}`,
+      `Your handler accepted a forged IPN (${what}). ${missing}`,
       fix,
-      'Your receiver accepted a forged IPN.',
+      'Your handler accepted a forged IPN.',
     ),
     code: verdict.authentic ? null : dialect.signatureCheck(requestBody),
   };
@@ -486,7 +503,7 @@ function rejectedJson({ responseStatus: status }: KnownAttempt, verdict: FullVer
     ...verdict,
     cause: `${cause} The IPN was sent as JSON, and real IPNs are forms: a handler that reads forms finds no fields in it.`,
     fix: `If your handler reads forms, start without --ipn-format json.${other}`,
-    headline: 'Your receiver did not accept an IPN as JSON.',
+    headline: 'Your handler did not accept an IPN as JSON.',
     where: 'emulator',
     // A copy would be JSON, too.
     action: null,
@@ -512,7 +529,7 @@ function verdictOnAnswer(attempt: KnownAttempt, signer: Signer, dialect: Signatu
       ? {
           ...makeVerdict(
             'bad',
-            `Your receiver answered ${status}, but its body rejects the IPN${saying}.`,
+            `Your handler answered ${status}, but its body rejects the IPN${saying}.`,
             rejected(attempt, dialect),
             `Answered ${status}, but the body rejects the IPN.`,
           ),
@@ -520,22 +537,32 @@ function verdictOnAnswer(attempt: KnownAttempt, signer: Signer, dialect: Signatu
         }
       : makeVerdict(
           'good',
-          `Delivered: your receiver answered ${status} in ${duration(attempt.durationMs)}.`,
+          `Delivered${attempt.number > 1 ? ` (attempt ${attempt.number})` : ''}: your handler answered ${status} in ${duration(attempt.durationMs)}.`,
         );
   }
-  const cause =
-    status === null ? asSentence(error) : `Your receiver answered ${status}${saying || ' (expected 2xx)'}`;
-  const brief = describeBriefly(attempt);
-  const headline =
-    status === null
-      ? `${asSentence(brief)}.`
-      : CHECKED.has(status)
-        ? `Your receiver rejected the IPN (${status}), cause unknown.`
-        : `Your receiver answered ${status}.`;
+  const fix = fixOf(attempt, dialect);
+  if (status === null) {
+    const verdict = makeVerdict('bad', `${asSentence(error)}.`, fix, headlineOf(attempt));
+    return { ...verdict, to: otherScheme(attempt) };
+  }
+  if (!CHECKED.has(status)) {
+    const headline = `Your handler ${status < 500 ? `answered ${status}` : `failed (${status})`}.`;
+    return makeVerdict(
+      'bad',
+      `Your handler answered ${status}${saying || ' (expected 2xx)'}.`,
+      fix,
+      headline,
+    );
+  }
+  const headline = `Your handler rejected a genuine IPN (${status})`;
   return {
-    ...makeVerdict('bad', `${cause}.`, fixOf(attempt, dialect), headline),
-    to: otherScheme(attempt),
-    ...(status !== null && CHECKED.has(status) && { unexplained: true as const }),
+    ...makeVerdict(
+      'bad',
+      `${headline}${saying || ' without a reason'}.`,
+      fix,
+      words ? `${headline}.` : undefined,
+    ),
+    unexplained: true,
   };
 }
 
@@ -549,8 +576,8 @@ function asSentence(text: string): string {
 function malformedAnswer(status: number | null, flaw: ResponseFlaw): FullVerdict {
   return makeVerdict(
     'warning',
-    `Delivered: your receiver answered ${status}, but the response is malformed: ${describeFlaw(flaw)}. The real sender, curl, gets the status from it; other clients do not.`,
-    'Correct the response of your receiver, or the server in front of it.',
+    `Delivered: your handler answered ${status}, but the response is malformed: ${describeFlaw(flaw)}. The real sender, curl, gets the status from it; other clients do not.`,
+    'Correct the response of your handler, or the server in front of it.',
     `Delivered, but the response (${status}) is malformed.`,
   );
 }
@@ -561,28 +588,28 @@ function verdictOnSignature(
   dialect: SignatureTools,
 ): FullVerdict {
   const what = signed ? 'the wrong text' : 'the right text in the wrong way';
-  const cause = `Your code signed ${what} (${value.slice(0, 8)}…): ${reason}.`;
+  const cause = `Your handler signed ${what} (${value.slice(0, 8)}…): ${reason}.`;
   const fix = signed
     ? 'Sign data.amount followed by identifier, exactly as received, with the secret key.'
     : 'Use HMAC-SHA256 with the secret key, in upper-case hexadecimal.';
   return {
-    ...makeVerdict('bad', cause, fix, headlineOf(signed)),
+    ...makeVerdict('bad', cause, fix, signedHeadline(signed)),
     signed,
     code: dialect.signatureCode(requestBody),
   };
 }
 
-function headlineOf(signed: ComputedSignature['signed']): string {
-  if (!signed) return 'Your code signed the right text in the wrong way.';
+function signedHeadline(signed: ComputedSignature['signed']): string {
+  if (!signed) return 'Your handler signed the right text in the wrong way.';
   const { found, amount, identifier } = signed;
-  if (found.startsWith(identifier)) return 'Your code signed the identifier before the amount.';
+  if (found.startsWith(identifier)) return 'Your handler signed the identifier before the amount.';
   return found.endsWith(identifier)
-    ? `Your code signed ${found.slice(0, -identifier.length)}. The IPN says ${amount}.`
-    : 'Your code signed the wrong text.';
+    ? `Your handler signed ${found.slice(0, -identifier.length)}. The IPN says ${amount}.`
+    : 'Your handler signed the wrong text.';
 }
 
 const REJECTED =
-  'The IPN is genuine. Check the secret key in your code, how it computes the signature, and how it looks up the order.';
+  'Find the check that fails: usually the secret key, the signed text or the look-up of the order.';
 
 /** What to check if a receiver rejects a genuine IPN and does not show why. */
 function rejected(attempt: KnownAttempt, dialect: SignatureTools): string {
@@ -590,11 +617,11 @@ function rejected(attempt: KnownAttempt, dialect: SignatureTools): string {
   if (showsSignature(attempt, dialect)) return SIGNATURE_SHOWN;
   const { amount } = dialect.verify(requestBody, { secretKey: '' });
   if (!amount || !/\.\d*0$/.test(amount)) return REJECTED;
-  return `${REJECTED} If ${amount.slice(0, -1)}1 passes and ${amount} does not, your code drops the 0.`;
+  return `${REJECTED} If ${amount.slice(0, -1)}1 passes and ${amount} does not, your handler drops the 0.`;
 }
 
 const SIGNATURE_SHOWN =
-  'The response shows the right signature. If your code computed it, the cause is its comparison or a check after that: log each check, and every exception that your code catches.';
+  'The response shows the right signature. If your handler computed it, the cause is its comparison or a check after that: log each check, and every exception that your handler catches.';
 
 /** Whether the response shows the signature of the IPN. */
 function showsSignature({ requestBody, responseBody }: KnownAttempt, dialect: SignatureTools): boolean {
@@ -603,7 +630,7 @@ function showsSignature({ requestBody, responseBody }: KnownAttempt, dialect: Si
 }
 
 const anotherKey = (signature: string) =>
-  `The response shows an unknown signature (${signature.slice(0, 8)}…): check that your receiver uses this merchant's secret key.`;
+  `The response shows an unknown signature (${signature.slice(0, 8)}…): check that your handler uses this merchant's secret key.`;
 
 /** The same address with the other scheme, if the failure shows that it is needed. */
 function otherScheme({ failure, url }: KnownAttempt): string | null {
@@ -624,7 +651,7 @@ function fixOf(attempt: KnownAttempt, dialect: SignatureTools): string {
       ?.find((value) => !requestBody.includes(value));
     return other === undefined ? fix : `${fix} ${anotherKey(other)}`;
   }
-  return status < 500 ? FIXES.answered : 'Find the error in the log of your receiver.';
+  return status < 500 ? FIXES.answered : 'Find the error in the log of your shop.';
 }
 
 /** A wrong signature that the receiver computed. */

@@ -78,8 +78,10 @@ describe('exec', () => {
     });
     const cwd = await temporaryFolder();
     const { stderr } = await run(['exec', ...paying(['49.90', '49.90', '7.50'], receiver.url)], { cwd });
-    const verdicts = [...stderr.matchAll(/^gateway-sim: an IPN was not accepted: (Your code signs \S+)/gm)];
-    expect(verdicts.map(([, said]) => said)).toEqual(['Your code signs 49.9.', 'Your code signs 7.5.']);
+    const verdicts = [
+      ...stderr.matchAll(/^gateway-sim: an IPN was not accepted: (Your handler signs \S+)/gm),
+    ];
+    expect(verdicts.map(([, said]) => said)).toEqual(['Your handler signs 49.9.', 'Your handler signs 7.5.']);
     expect(stderr).toContain('  Fix: Sign the text of data.amount');
     const quiet = await run(['exec', '--quiet', ...paying(['49.90'], receiver.url)], { cwd });
     expect(quiet.stderr).toBe('');
@@ -87,7 +89,9 @@ describe('exec', () => {
 
   it('names assertDelivered if the receiver is gone', async () => {
     const { stderr } = await run(['exec', ...paying(['49.90', '7.50'])], { cwd: await temporaryFolder() });
-    expect(stderr.match(/an IPN was not accepted: Your receiver answered 400/g)).toHaveLength(2);
+    expect(
+      stderr.match(/an IPN was not accepted: Your handler rejected a genuine IPN \(400\)/g),
+    ).toHaveLength(2);
     expect(stderr).toContain('In the test, sim.ipns.assertDelivered(ref) finds the cause.');
   });
 

@@ -168,7 +168,7 @@ test('ipns-by-hand.md shows the actual output for an IPN that is rejected', asyn
   const { cwd, initiate } = await startHere({ secretKey: SECRET_KEY });
   await initiate({ ...ORDER, ipn_url: receiver.url });
   await run(['pay', '--approve'], { cwd });
-  const { command, output } = consoleAt('ipns-by-hand.md: Why your receiver rejects an IPN');
+  const { command, output } = consoleAt('ipns-by-hand.md: Why your handler rejects an IPN');
   const args = command.trim().replace('npx gateway-sim ', '').split(' ');
   const { stdout } = await run(args, { cwd });
   expect(stdout.replace(/In PHP: .*\n/, 'In PHP: …\n')).toContain(output);

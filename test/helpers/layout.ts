@@ -15,7 +15,7 @@ export function misfits(page: Page): Promise<string[]> {
       ...those('too wide', 'body *', (one) => right(one) > clientWidth + 1 && !scrolls(one.parentElement)),
       ...those('covers code', '.code > button', (one) => {
         const [button, text] = [one, one.previousElementSibling].map((part) => part.getBoundingClientRect());
-        return button.left < text.right && button.top < text.bottom && button.width > 0;
+        return button.left < text.right && button.top < text.bottom && button.bottom > text.top && button.width > 0;
       }),
       ...those('hides a part of itself', '.scroll', (one) => one.scrollWidth > one.clientWidth),
       ...those('cut off', '.list button, .list a', (one) => right(one) > right(one.closest('td, th')) + 1),

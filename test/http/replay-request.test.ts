@@ -11,7 +11,7 @@ describe('a resent request', () => {
   it('is the same request to the service, and opens its own page', async () => {
     const sim = await startSim();
     await sim.initiate(ORDER);
-    expect(await pageOf(sim, '/_sim/ui/requests/1')).toContain('>Resend request</button>');
+    expect(await pageOf(sim, '/_sim/ui/requests/1')).toContain('>Replay request</button>');
     const answer = await replay(sim, 1);
     expect([answer.status, answer.location]).toEqual([303, '/_sim/ui/requests/2']);
     const [first, second] = recorded(sim);

@@ -246,7 +246,7 @@ describe('a wait that fails', () => {
     expect((await wait())[1]).toBe('payment "order-1" is pending: no IPN was sent for it');
     const { delivery } = await sim.payments.approve('order-1');
     expect((await wait())[1]).toMatch(
-      `IPN ${delivery?.id} of "order-1" to ${receiver.url}/ipn is failed: Your receiver answered 503`,
+      `IPN ${delivery?.id} of "order-1" to ${receiver.url}/ipn is failed: Your handler answered 503`,
     );
     expect(await messageOf(sim.ipns.waitFor({ state: 'refused' }, TIMEOUT))).toHaveLength(2);
   });
@@ -336,7 +336,7 @@ describe('ipns.assertDelivered', () => {
     const { sim, payment, receiver } = await startShop(() => false);
     await sim.payments.approve(payment.id);
     const failure = sim.ipns.assertDelivered(payment);
-    await expect(failure).rejects.toThrow('Your code signs 49.9. The IPN says 49.90.');
+    await expect(failure).rejects.toThrow('Your handler signs 49.9. The IPN says 49.90.');
     await expect(failure).rejects.toThrow('Sign the text of data.amount');
     const asked = receiver.requests.length;
     await expect(sim.ipns.assertDelivered(payment, { diagnose: false })).rejects.toThrow('49.9');
@@ -346,7 +346,7 @@ describe('ipns.assertDelivered', () => {
   it('fails although the IPN is accepted later: a gateway sends it once', async () => {
     const { sim, payment } = await startShop((request) => request > 1);
     await sim.payments.approve(payment.id);
-    await expect(sim.ipns.assertDelivered(payment)).rejects.toThrow('Your receiver answered 400');
+    await expect(sim.ipns.assertDelivered(payment)).rejects.toThrow('Your handler rejected a genuine IPN (400)');
   });
 
   it('says what happened instead if there is no IPN', async () => {

@@ -54,7 +54,7 @@ test('the test for Vitest passes if the receiver accepts the IPN, and fails othe
   const failed = await project.run(command, other);
   expect(failed).toMatchObject({
     code: 1,
-    output: expect.stringMatching(/Your receiver answered 403/),
+    output: expect.stringMatching(/Your handler rejected a genuine IPN \(403\)/),
   });
 });
 

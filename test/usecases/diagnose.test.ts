@@ -84,46 +84,46 @@ function fieldsOfJson(body: string): Form {
 const MISTAKEN: [mistake: string, cause: string, compute: Compute, amount?: string][] = [
   [
     'amount-reformatted',
-    'Your code signs 49.9. The IPN says 49.90.',
+    'Your handler signs 49.9. The IPN says 49.90.',
     ({ amount, identifier }) => hmac(`${Number(amount)}${identifier}`),
   ],
   [
     'amount-reformatted',
-    'Your code signs 136. The IPN says 136.0.',
+    'Your handler signs 136. The IPN says 136.0.',
     ({ amount, identifier }) => hmac(`${Number(amount)}${identifier}`),
     '136.0',
   ],
   [
     'amount-reformatted',
-    'Your code signs 136.00. The IPN says 136.',
+    'Your handler signs 136.00. The IPN says 136.',
     ({ amount, identifier }) => hmac(`${Number(amount).toFixed(2)}${identifier}`),
     '136',
   ],
   [
     'amount-reformatted',
-    'Your code signs 100.0. The IPN says 100.',
+    'Your handler signs 100.0. The IPN says 100.',
     ({ amount, identifier }) => hmac(`${Number(amount).toFixed(1)}${identifier}`),
     '100',
   ],
   [
     'amount-reformatted',
-    'Your code signs 1,234.50. The IPN says 1234.5.',
+    'Your handler signs 1,234.50. The IPN says 1234.5.',
     ({ identifier }) => hmac(`1,234.50${identifier}`),
     '1234.5',
   ],
   [
     'amount-reformatted',
-    'Your code signs 49.90000000. The IPN says 49.90.',
+    'Your handler signs 49.90000000. The IPN says 49.90.',
     ({ amount, identifier }) => hmac(`${Number(amount).toFixed(8)}${identifier}`),
   ],
   [
     'amount-reformatted',
-    'Your code signs 4990. The IPN says 49.90.',
+    'Your handler signs 4990. The IPN says 49.90.',
     ({ amount, identifier }) => hmac(`${Math.round(Number(amount) * 100)}${identifier}`),
   ],
   [
     'operands-swapped',
-    'Your code signs “order-149.90”. It must sign “49.90order-1”.',
+    'Your handler signs “order-149.90”. It must sign “49.90order-1”.',
     ({ amount, identifier }) => hmac(identifier + amount),
   ],
   ['hmac-arguments-swapped', 'Text and key are swapped', (f) => hmac(KEY, f.amount + f.identifier)],
@@ -145,7 +145,7 @@ const MISTAKEN: [mistake: string, cause: string, compute: Compute, amount?: stri
   ['amount-only', 'signs “49.90”', (f) => hmac(f.amount)],
   ['identifier-only', 'signs “order-1”', (f) => hmac(f.identifier)],
   ['charge-included', '“49.90order-11.00”', (f) => hmac(f.amount + f.identifier + f.charge)],
-  ['trx-instead-of-identifier', 'Your code signs', (f) => hmac(f.amount + f.trx)],
+  ['trx-instead-of-identifier', 'Your handler signs', (f) => hmac(f.amount + f.trx)],
   ['currency-included', '“49.90order-1USD”', (f) => hmac(f.amount + f.identifier + f.currency)],
   ['status-included', '“49.90order-1success”', (f) => hmac(f.amount + f.identifier + f.status)],
   ['whole-body', 'It must sign “49.90order-1”.', (_, body) => hmac(withoutSignature(body).toString())],
@@ -197,14 +197,14 @@ describe('a diagnosis', () => {
     };
     const { diagnosis } = await diagnosed(handler);
     expect(diagnosis).toMatchObject({ mistake: 'not-the-signature', accepted: null });
-    expect(diagnosis.cause).toMatch(/^Your code checks the signature correctly/);
+    expect(diagnosis.cause).toMatch(/^Your handler checks the signature correctly/);
   });
 
   it('says that a receiver fails whatever it gets', async () => {
     const { diagnosis } = await diagnosed(() => ({ status: 500, body: 'oops' }));
     expect(diagnosis).toMatchObject({
       cause: null,
-      summary: expect.stringMatching(/^Your receiver fails with all \d+ variants of the IPN/),
+      summary: expect.stringMatching(/^Your handler fails with all \d+ variants of the IPN/),
     });
   });
 
@@ -530,7 +530,7 @@ describe('a diagnosis', () => {
     const seen = async () => (await ask(sim, 'GET', `/ipns/${ipn?.id}`)).body;
     const verdict = {
       tone: 'bad',
-      cause: expect.stringMatching(/^Your code signs 49.9. The IPN says 49.90. /),
+      cause: expect.stringMatching(/^Your handler signs 49.9. The IPN says 49.90. /),
     };
     expect(await seen()).toMatchObject({ state: 'failed', attempts: [{}], verdict });
     isUp = false;
@@ -571,10 +571,10 @@ describe('a diagnosis', () => {
     const page = `${sim.url}/_sim/ui/ipns/${settled.delivery?.id}`;
     const before = await (await fetch(page)).text();
     expect(before).toContain('Find the cause');
-    expect(before).toContain('If 49.91 passes and 49.90 does not, your code drops the 0.');
+    expect(before).toContain('If 49.91 passes and 49.90 does not, your handler drops the 0.');
     const body = new URLSearchParams({ from: new URL(page).pathname });
     const after = await (await fetch(`${page}/diagnose`, { method: 'POST', body })).text();
-    expect(after).toMatch(/<h2>Your code signs 49.9. The IPN says 49.90.<\/h2>/);
+    expect(after).toMatch(/<h2>Your handler signs 49.9. The IPN says 49.90.<\/h2>/);
     expect(after).toMatch(/<details id="diagnosis">.*<code>genuine<\/code> 400/s);
   });
 });

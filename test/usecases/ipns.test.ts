@@ -247,7 +247,7 @@ describe('POST /_sim/ipns/:id/resend', () => {
     expect({ status, code: body.code }).toEqual({ status: 403, code: 'egress_refused' });
     expect(body.message).toContain('203.0.113.9 is neither a loopback nor a private address');
     expect(body.remedy).toBe(
-      'Start the emulator with --allow-ipn-host 203.0.113.9, or send all IPNs to your receiver with --forward-ipn <url>.',
+      'Start the emulator with --allow-ipn-host 203.0.113.9, or send all IPNs to your handler with --forward-ipn <url>.',
     );
     expect((await show(sim, id)).attempts).toHaveLength(2);
   });

@@ -13,8 +13,8 @@ const signatureOf = (text: string, encoding: 'hex' | 'base64' = 'hex') =>
 
 /** What a verdict adds if a genuine IPN was not accepted and will not be sent again. */
 const SENT_ONCE =
-  'Not accepted. Gateways of this kind send each IPN once: unless your code had already stored the payment, this order stays unpaid.';
-const THEN_RESEND = 'Then resend the IPN, with ipn resend or in the dashboard.';
+  'Not accepted. Gateways of this kind send each IPN once: unless your handler had already stored the payment, this order stays unpaid.';
+const THEN_RESEND = 'Then resend the IPN.';
 
 type Script = Answer[] | ((request: Received, number: number) => Answer);
 
@@ -65,7 +65,7 @@ describe('a genuine IPN', () => {
     const { found } = await settledWith([{}]);
     expect(found()).toMatchObject({
       tone: 'good',
-      cause: expect.stringMatching(/^Delivered: your receiver answered 200 in /),
+      cause: expect.stringMatching(/^Delivered: your handler answered 200 in /),
       action: null,
     });
   });
@@ -116,8 +116,8 @@ describe('a genuine IPN', () => {
     ],
     [500, '<h1>NoMethodError in PaymentsController#ipn</h1>', /\(500\): NoMethodError in Pay/],
     [500, '{"error":"Internal Server Error","message":"no amount"}', /Internal Server Error: no amount/],
-    [400, '{"message":"order is paid"}', /^Your receiver answered 400: “order is paid”\.$/],
-    [401, 'Invalid signature', /^Your receiver answered 401: “Invalid signature”\.$/],
+    [400, '{"message":"order is paid"}', /^Your handler rejected a genuine IPN \(400\): “order is paid”\.$/],
+    [401, 'Invalid signature', /^Your handler rejected a genuine IPN \(401\): “Invalid signature”\.$/],
     [401, '{"message":"Unauthenticated."}', /requires a login \(401\)/],
   ])(
     'gets a bad verdict with the reason and what it means if it was answered %i %s',
@@ -135,13 +135,13 @@ describe('a genuine IPN', () => {
     const { sim, found } = await settledWith([{ status: 500 }], setting);
     expect(found()).toMatchObject({
       tone: 'bad',
-      cause: 'Your receiver answered 500 (expected 2xx).',
-      fix: 'Find the error in the log of your receiver. The emulator retries automatically.',
+      cause: 'Your handler answered 500 (expected 2xx).',
+      fix: 'Find the error in the log of your shop. The emulator retries automatically.',
     });
     await sim.server.parts.clock.move({ advance: '1h' });
     expect(found()).toMatchObject({
-      cause: `Your receiver answered 500 (expected 2xx). ${SENT_ONCE}`,
-      fix: `Find the error in the log of your receiver. ${THEN_RESEND}`,
+      cause: `Your handler answered 500 (expected 2xx). ${SENT_ONCE}`,
+      fix: `Find the error in the log of your shop. ${THEN_RESEND}`,
     });
   });
 
@@ -149,8 +149,8 @@ describe('a genuine IPN', () => {
     const setting = { options: { ipnOn: ['canceled'] }, settle: { outcome: 'cancel' } } as const;
     const { found } = await settledWith([{ status: 500 }], setting);
     expect(found()).toMatchObject({
-      cause: 'Your receiver answered 500 (expected 2xx).',
-      fix: `Find the error in the log of your receiver. ${THEN_RESEND}`,
+      cause: 'Your handler answered 500 (expected 2xx).',
+      fix: `Find the error in the log of your shop. ${THEN_RESEND}`,
     });
   });
 
@@ -170,9 +170,9 @@ describe('a genuine IPN', () => {
       return { status: 400, body: `bad signature: expected ${signatureOf(text).toUpperCase()}` };
     });
     const { headline, cause, code, tone } = found();
-    expect(headline).toBe('Your code signed 49.9. The IPN says 49.90.');
+    expect(headline).toBe('Your handler signed 49.9. The IPN says 49.90.');
     expect(tone).toBe('bad');
-    expect(cause).toMatch(/Your code signed .*49\.9 was signed, but data\.amount is 49\.90/);
+    expect(cause).toMatch(/Your handler signed .*49\.9 was signed, but data\.amount is 49\.90/);
     expect(Object.keys(code ?? {})).toEqual(['PHP', 'Node', 'Python']);
   });
 
@@ -193,7 +193,7 @@ describe('a genuine IPN', () => {
     expect(found()).toMatchObject({
       tone: 'warning',
       cause: expect.stringMatching(
-        /^Your receiver answered 200, but PHP printed a warning: .*Undefined .* on line \d\.$/,
+        /^Your handler answered 200, but PHP printed a warning: .*Undefined .* on line \d\.$/,
       ),
     });
   });
@@ -234,7 +234,7 @@ describe('a genuine IPN', () => {
 
   it('whose receiver disconnected does not get the fix to start the receiver', async () => {
     const { found } = await settledWith(['drop']);
-    expect(found().fix).toMatch(/^Check the log of your receiver/);
+    expect(found().fix).toMatch(/^Check the log of your shop/);
   });
 
   it('that waits for its response is shown as waiting', async () => {
@@ -244,7 +244,7 @@ describe('a genuine IPN', () => {
     await receiver.request(1);
     expect(ofPayment()).toMatchObject({
       tone: 'waiting',
-      cause: 'Waiting up to 10 s for your receiver to respond.',
+      cause: 'Waiting up to 10 s for your handler to respond.',
     });
   });
 
@@ -382,7 +382,7 @@ describe('a genuine IPN', () => {
     expect(found()).toMatchObject({
       tone: 'good',
       cause: expect.stringMatching(
-        /^Delivered: your receiver answered 200 .*\. Fault: sent twice \(your rule\)\.$/,
+        /^Delivered \(attempt 2\): your handler answered 200 .*\. Fault: sent twice \(your rule\)\.$/,
       ),
     });
   });
@@ -392,7 +392,7 @@ describe('a genuine IPN', () => {
     expect(found()).toMatchObject({
       tone: 'bad',
       cause:
-        'Fault: signature corrupted (your rule). Your receiver accepted it (200): it does not check the signature.',
+        'Fault: signature corrupted (your rule). Your handler accepted it (200): it does not check the signature.',
     });
   });
 
@@ -412,7 +412,7 @@ describe('a genuine IPN', () => {
     expect(corrupt.found()).toMatchObject({
       tone: 'waiting',
       action: 'faults',
-      cause: 'Fault: signature corrupted (your rule). Your receiver answered 400.',
+      cause: 'Fault: signature corrupted (your rule). Your handler answered 400.',
       fix: 'Nothing to fix. When the rule ends or is cleared, resend the IPN.',
     });
     const cut = await settledWith([{}], withFault({ corruptSignature: true, truncate: true }));
@@ -420,12 +420,12 @@ describe('a genuine IPN', () => {
     const unsent = await settledWith([{}], withFault({ corruptSignature: true, drop: true }));
     expect(unsent.found()).toMatchObject({
       tone: 'waiting',
-      headline: 'Nothing reached your receiver: your rule dropped it.',
+      headline: 'Nothing reached your handler: your rule dropped it.',
     });
     const lost = await settledWith([{}], withFault({ drop: true }));
     expect(lost.found()).toMatchObject({
       tone: 'waiting',
-      cause: 'Nothing reached your receiver: your rule dropped it.',
+      cause: 'Nothing reached your handler: your rule dropped it.',
     });
   });
 });
@@ -434,9 +434,9 @@ describe('a forged IPN', () => {
   it.each([
     [
       'amount',
-      'Your receiver accepted a forged IPN (amount 49.90 → 949.90). It does not check the signature.',
+      'Your handler accepted a forged IPN (amount 49.90 → 949.90). It does not check the signature.',
     ],
-    ['signature', 'Your receiver accepted a forged IPN (signature). It does not check the signature.'],
+    ['signature', 'Your handler accepted a forged IPN (signature). It does not check the signature.'],
     ['status', /\(status success → failed\)\. Its signature is valid: status and/],
     ['currency', /currency USD → GNF\)\. Its signature is valid: status and/],
   ] as const)('gets a bad verdict if it was accepted: %s', async (tamper, cause) => {
@@ -492,7 +492,7 @@ describe('a forged IPN', () => {
     ]);
     expect(ofPayment()).toMatchObject({
       tone: 'bad',
-      cause: `Your receiver answered 400 (expected 2xx). ${SENT_ONCE}`,
+      cause: `Your handler rejected a genuine IPN (400) without a reason. ${SENT_ONCE}`,
     });
   });
 });

@@ -120,7 +120,7 @@ const resend = defineCommand({
 
 const diagnoseIpn = defineCommand({
   args: ['[ref]'],
-  summary: 'find out why your receiver does not accept an IPN, by asking it',
+  summary: 'find out why your handler does not accept an IPN, by asking it',
   json: 'Diagnosis',
   fields: textsOf(DIAGNOSE_FIELDS),
   about: `
@@ -132,7 +132,7 @@ of a payment; <ref> is the id of an IPN, or the id or identifier of a payment. E
     const { id, identifier } =
       ref === undefined ? await newest(call, isGenuine) : { id: ref, identifier: ref };
     output.notice(
-      `Asking your receiver about the IPN of ${identifier}. A shop that undoes an order on a wrong signature may need a reset.`,
+      `Asking your handler about the IPN of ${identifier}. A shop that undoes an order on a wrong signature may need a reset.`,
     );
     const diagnosis = await call('POST /ipns/:id/diagnose', { param: { id }, json: fields });
     const { summary, cause, fix, tried } = diagnosis;
@@ -179,7 +179,7 @@ const FIRE = {
   unset: repeated('field', 'omit this field, such as data.charge or signature; repeatable'),
   tamper: repeated(
     'what',
-    'tamper with this after signing, such as amount or identifier=order-2 (your receiver must reject it); repeatable',
+    'tamper with this after signing, such as amount or identifier=order-2 (your handler must reject it); repeatable',
     TAMPERINGS,
   ),
 };
@@ -329,7 +329,7 @@ const verify = defineCommand({
     ),
     ...KEYS,
     publicKey: text('key', 'your public key, to detect whether it was used to sign by mistake'),
-    signature: text('text', 'check this signature, computed by your code, instead of the one in the body'),
+    signature: text('text', 'check this signature, computed by your handler, instead of the one in the body'),
   },
   examples: [
     'ipn verify ipn_ndx7mhc09sz61bt8',

@@ -32,7 +32,7 @@ export const MISTAKE_FIXES = {
   'public-key': USE_OWN_KEY,
   'key-with-whitespace': 'Trim the secret key where you read it.',
   'empty-key':
-    'The secret key is empty where your code checks the IPN: it is not set there, or your code decodes it to nothing. It is text, used as it is.',
+    'The secret key is empty where your handler checks the IPN: it is not set there, or your handler decodes it to nothing. It is text, used as it is.',
   'example-key': USE_OWN_KEY,
   'prefixed-key': 'Use the secret key alone, without anything before it.',
   'other-merchant-key': USE_OWN_KEY,

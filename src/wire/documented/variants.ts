@@ -103,10 +103,10 @@ function ofSignature({ mistake, signature, signed }: MistakenSignature, fields: 
   const right = amount + identifier;
   const { name, words } = mistake;
   const shown = signed.length > MAX_SHOWN ? `${signed.slice(0, MAX_SHOWN)}…` : signed;
-  let cause = `Your code computes a different signature. ${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
-  if (signed !== right) cause = `Your code signs “${shown}”. It must sign “${right}”.`;
+  let cause = `Your handler computes a different signature. ${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
+  if (signed !== right) cause = `Your handler signs “${shown}”. It must sign “${right}”.`;
   if (name === 'amount-reformatted')
-    cause = `Your code signs ${signed.slice(0, -identifier.length)}. The IPN says ${amount}.`;
+    cause = `Your handler signs ${signed.slice(0, -identifier.length)}. The IPN says ${amount}.`;
   return {
     name,
     mistake: name,

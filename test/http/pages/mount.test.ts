@@ -321,9 +321,9 @@ describe('IPNs', () => {
     const id = await approved({ ipn_url: `${receiver.url}/ipn` });
     const html = await (await get(`/_sim/ui/ipns/${id}`)).text();
     expect(html).toContain('49.90order-1');
-    expect(html).toContain('data[amount] = 49.90');
+    expect(html).toContain('data[amount] = </span>49.90');
     expect(html).toContain('data%5Bamount%5D=49.90');
-    expect(html).toContain('&quot;oops&quot;: true');
+    expect(html).toContain('&quot;oops&quot;:</span> true');
     expect(html).toContain('Correct: upper-case hex HMAC-SHA256');
     await post('/_sim/ui/settings/keys', {});
     expect(await (await get(`/_sim/ui/ipns/${id}`)).text()).toMatch(

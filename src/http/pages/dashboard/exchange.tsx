@@ -99,7 +99,7 @@ function OneSide(props: { side: Side; id: string; what: string; limit: number })
   return (
     <>
       <Code
-        text={body ? `${line}\n${cut(pretty(body))}` : line}
+        text={[line, body && ['\n', ...withKeys(cut(pretty(body)))]]}
         what={capitalized(what)}
         copies={isWhole ? `${id}-body` : undefined}
         wraps
@@ -110,6 +110,12 @@ function OneSide(props: { side: Side; id: string; what: string; limit: number })
       )}
     </>
   );
+}
+
+/** Marks the names of fields, so that the values stand out. */
+function withKeys(text: string): Child[] {
+  const parts = text.split(/^(\S+ = ?|\s*"[^"]*":)/m);
+  return parts.map((part, index) => (index % 2 ? <span class="key">{part}</span> : part));
 }
 
 export function recordedSides(recorded: RecordedRequest): { request: Side; response: Side } {

@@ -31,7 +31,7 @@ interface FaultPreset {
 export const FAULT_PRESETS = {
   'receiver-down': {
     label: 'Receiver down',
-    does: 'Every IPN fails as if your receiver had answered 503.',
+    does: 'Every IPN fails as if your handler had answered 503.',
     rule: { route: 'ipn', status: 503 },
   },
   'slow-gateway': {
@@ -41,12 +41,12 @@ export const FAULT_PRESETS = {
   },
   'lost-ipn': {
     label: 'Lost IPN',
-    does: 'The next attempt is lost: your receiver never sees it.',
+    does: 'The next attempt is lost: your handler never sees it.',
     rule: { route: 'ipn', drop: true, times: 1 },
   },
   'ipn-twice': {
     label: 'IPN twice',
-    does: 'Every IPN that your receiver accepts is sent a second time.',
+    does: 'Every IPN that your handler accepts is sent a second time.',
     rule: { route: 'ipn', duplicate: true },
   },
 } as const satisfies Record<string, FaultPreset>;

@@ -9,6 +9,8 @@ const LANES = ['Customer', 'Gateway', 'Your shop'] as const;
 const [FIRST_LANE, LANE, HEAD] = [14, 40, 6];
 /** Maximum number of outcomes of IPNs in the drawing. The newest are kept. */
 const MAX_OUTCOMES = 5;
+/** Maximum number of outcomes whose texts fit on a phone. */
+const MAX_TEXTS = 2;
 
 /** An arrow between two lanes, by index; a dot if both are the same. */
 interface Arrow {
@@ -25,10 +27,19 @@ export function Lanes(props: { steps: readonly StoryStep[]; payment: Payment; pa
   const arrows = [...ofCheckout(props.steps, props.payment), ...ofIpns(props.payment, props.parts)].sort(
     (one, other) => one.at - other.at,
   );
+  const looks = [
+    ...(arrows.every(({ from, to }) => from > 0 && to > 0) ? ['alone'] : []),
+    ...(arrows.filter(({ to }) => to === 2).length > MAX_TEXTS ? ['many'] : []),
+  ];
   const messages = arrows.map(({ from, to, text }) => [LANES[from], from !== to && `to ${LANES[to]}`, text]);
   const alternative = messages.map((words) => words.filter(Boolean).join(' ')).join('; ');
   return (
-    <svg data-lanes="" role="img" aria-label={`Message flow: ${alternative}.`}>
+    <svg
+      data-lanes=""
+      class={looks.join(' ') || undefined}
+      role="img"
+      aria-label={`Message flow: ${alternative}.`}
+    >
       {LANES.map((name, lane) => (
         <>
           <text class="name" x={-72} y={yOf(lane) + 4}>
@@ -82,10 +93,18 @@ function ofCheckout(steps: readonly StoryStep[], { status, settledBy }: Payment)
     },
     redirected: { from: 1, to: 0, text: 'redirect' },
   };
-  return Object.entries(arrows).flatMap(([name, arrow]) => {
+  const made = Object.entries(arrows).flatMap(([name, arrow]) => {
     const step = steps.find(({ event }) => event === name);
     return step ? [{ ...arrow, at: step.at }] : [];
   });
+  const awaited = {
+    at: Number.POSITIVE_INFINITY,
+    from: 0,
+    to: 1,
+    text: 'not paid yet',
+    look: 'due',
+  } as const;
+  return status === 'pending' ? [...made, awaited] : made;
 }
 
 /** One arrow for each outcome of an IPN, however often it was seen in a row, and one for the attempt that is due. */
@@ -133,6 +152,6 @@ export function whoCameFirst(steps: readonly StoryStep[]): string | null {
   const how =
     redirect.at < attempt.at
       ? `${duration(attempt.at - redirect.at)} before the IPN`
-      : `${duration(-ahead)} before your receiver responded to the IPN`;
+      : `${duration(-ahead)} before your handler responded to the IPN`;
   return `The redirect came first, ${how}: your success page must not expect the order to be paid yet.`;
 }

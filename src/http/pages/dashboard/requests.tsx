@@ -190,7 +190,7 @@ export function Replay({ of, parts }: { of: RecordedRequest; parts: AppDependenc
     <Form
       to={`${recordPath('requests', id)}/replay`}
       label={`Request ${id}`}
-      submit="Resend request"
+      submit="Replay request"
       note="Sends the same method, path, headers and body, with the real secrets."
     />
   );

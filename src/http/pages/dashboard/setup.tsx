@@ -1,12 +1,8 @@
-import { hidePasswords } from '../../../contract/credentials.ts';
 import { command, GatewayError } from '../../../contract/error.ts';
 import type { Merchant } from '../../../contract/merchant.ts';
-import { duration } from '../../../contract/time.ts';
-import { givenAs, readValue } from '../../../options/resolve.ts';
-import { type OptionName, type OptionSpec, START_OPTIONS } from '../../../options/table.ts';
 import { fidelityIn } from '../../../system/fidelity.ts';
-import { masked } from '../../../system/secret.ts';
 import type { AppDependencies } from '../../environment.ts';
+import { type Setting, settingsIn } from '../../settings-in-effect.ts';
 import { Link, shownAmount } from '../layout.tsx';
 import { Code, type Column, CommandFold, Copyable, Facts, More, Section, Table } from './blocks.tsx';
 import { SampleInitiate } from './exchange.tsx';
@@ -15,14 +11,6 @@ import { type NounPages, type PageRenderer, pageAt } from './page.tsx';
 import { PER_PAGE, PLACES } from './paths.ts';
 
 const { path } = PLACES.setup;
-const DEFAULT = 'default';
-
-interface Setting {
-  id: OptionName;
-  value: string;
-  from: string;
-}
-
 /** Shows the options with their sources, the API keys, and forms for the state. */
 const setupPage: PageRenderer = ({ parts }) => {
   const merchants = [...parts.merchants.all.values()];
@@ -104,11 +92,7 @@ function Options({ parts }: { parts: AppDependencies }) {
     ['Value', 'long', ({ value }) => <code>{value}</code>],
     ['From', 'long', ({ from }) => from],
   ];
-  const all = settingsIn(parts);
-  const [own, defaults] = [
-    all.filter(({ from }) => from !== DEFAULT),
-    all.filter(({ from }) => from === DEFAULT),
-  ];
+  const { own, defaults } = settingsIn(runtime);
   return (
     <Section id="options" title="Options">
       <Facts rows={facts} />
@@ -160,28 +144,6 @@ function MerchantKeys({
       </Form>
     </Section>
   );
-}
-
-function settingsIn({ runtime: { options } }: AppDependencies): Setting[] {
-  return Object.entries<OptionSpec>(START_OPTIONS).map(([name, spec]) => {
-    const id = name as OptionName;
-    const value = options[id];
-    const standard = spec.default ?? (spec.kind === 'list' ? [] : undefined);
-    const fallback = standard === undefined ? undefined : readValue(spec, standard, id);
-    const isDefault = id === 'choices' || JSON.stringify(value) === JSON.stringify(fallback);
-    const shown = spec.kind === 'duration' && typeof value === 'number' ? duration(value) : written(value);
-    const isSecret = spec.kind === 'secret' && id !== 'publicKey' && typeof value === 'string';
-    const from = givenAs(options, id) ?? (isDefault ? DEFAULT : 'the profile');
-    return { id, value: isSecret ? masked(value) : hidePasswords(shown), from };
-  });
-}
-
-function written(value: unknown): string {
-  if (typeof value !== 'object' || value === null) return String(value ?? '–');
-  const parts = Array.isArray(value)
-    ? value.map(written)
-    : Object.entries(value).map(([name, part]) => `${name} ${written(part)}`);
-  return parts.join(', ') || '–';
 }
 
 export const SETUP_PAGES: NounPages = {

@@ -29,14 +29,14 @@ const signatureCheckerPage: PageRenderer = ({ parts, query }) => {
             placeholder="status=success&identifier=…"
             hint={
               <>
-                The body that your receiver got (a form or JSON), its fields as your program prints them, the
+                The body that your handler got (a form or JSON), its fields as your program prints them, the
                 output of <code>ipn listen</code>, a whole request, a curl command, or the id of an IPN.
               </>
             }
           />
           <Field
             name="signature"
-            label="Signature that your code computed (empty: the signature in the IPN)"
+            label="Signature that your handler computed (empty: the signature in the IPN)"
             value={query['signature']}
             wide
           />
@@ -78,8 +78,8 @@ function sentence({ valid, authentic }: Verification, isComputed: boolean): stri
   if (valid) return 'Valid: the signature is correct, and the payment succeeded.';
   if (authentic) return 'The signature is correct, but the payment did not succeed.';
   return isComputed
-    ? 'Not valid: your code computes a different signature from the gateway.'
-    : 'Not valid: your receiver should reject it.';
+    ? 'Not valid: your handler computes a different signature from the gateway.'
+    : 'Not valid: your handler should reject it.';
 }
 
 /** Returns the pasted body, or the body of the IPN with the pasted id, and the merchant whose key signs it. */
@@ -110,7 +110,7 @@ function verifyFor(
 export function ExplainSignature({ ipn }: { ipn: string }) {
   return (
     <Form to={SIGNATURE} hidden={{ body: ipn }} submit="Explain">
-      <Field name="signature" label="Signature that your code computed" wide required />
+      <Field name="signature" label="Signature that your handler computed" wide required />
     </Form>
   );
 }
@@ -168,7 +168,7 @@ function Working(props: { of: Verification; merchant: Merchant; text?: string; s
           'Signed text',
           isOther ? <Difference text={signedText} from={foundText} /> : <code>{signedText ?? text}</code>,
         ],
-        ['Your code signed', isOther ? <Difference text={foundText} from={signedText} /> : null],
+        ['Your handler signed', isOther ? <Difference text={foundText} from={signedText} /> : null],
         [
           'Composed of',
           <>
@@ -185,7 +185,7 @@ function Working(props: { of: Verification; merchant: Merchant; text?: string; s
             <code>{(sent === undefined ? signature : sent) ?? 'missing'}</code>
           ),
         ],
-        ['Your code computed', sent === undefined || isExpected ? null : <code>{signature}</code>],
+        ['Your handler computed', sent === undefined || isExpected ? null : <code>{signature}</code>],
       ]}
     />
   );

@@ -1,5 +1,6 @@
 import type { Child } from 'hono/jsx';
 import { describeChanges } from '../../../contract/describe-changes.ts';
+import { describeAttempts } from '../../../contract/describe-delivery.ts';
 import type { Diagnosis } from '../../../contract/diagnosis.ts';
 import type { Delivery } from '../../../domain/state.ts';
 import type { FullVerdict } from '../../../usecases/verdict.ts';
@@ -32,8 +33,9 @@ export function VerdictCard(props: {
   const changes = ipn && parts.ipns.changesOf(ipn.id);
   const address = (ipn && (parts.ipns.forwardedTo(ipn) ?? ipn.url)) ?? url;
   const isGenuine = ipn?.paymentId != null && ipn.signedWith !== '';
-  const hasAnswered = ipn && parts.ipns.attemptsOf(ipn.id).at(-1)?.responseStatus != null;
-  const mayAsk = unexplained && isGenuine && hasAnswered;
+  const attempts = ipn ? parts.ipns.attemptsOf(ipn.id) : [];
+  const isMixed = attempts.some(({ responseStatus }) => responseStatus !== attempts[0]?.responseStatus);
+  const mayAsk = unexplained && isGenuine && attempts.at(-1)?.responseStatus != null;
   const right = signed ? signed.amount + signed.identifier : '';
   return (
     <section class="box" id="verdict" data-verdict={tone} aria-label="Verdict" tabindex={-1}>
@@ -44,10 +46,11 @@ export function VerdictCard(props: {
             rows={[
               ['Where', where && WHERE[where](address)],
               ['Fix', fix && <strong>{fix}</strong>],
+              ['Attempts', isMixed ? describeAttempts(attempts, parts.runtime.settings.ipn.schedule) : null],
               ['Why', withoutStart(cause, headline) || null],
               ['What it means', outcome ?? null],
               ['In your shop', changes?.length ? describeChanges(changes) : null],
-              ['Your code signed', signed && <SignedText text={signed.found} from={right} {...signed} />],
+              ['Your handler signed', signed && <SignedText text={signed.found} from={right} {...signed} />],
               ['In the IPN', signed && <SignedText text={right} from={signed.found} {...signed} />],
             ]}
           />
@@ -62,7 +65,7 @@ export function VerdictCard(props: {
           <Form
             to={`${page}/resend`}
             hidden={to === null ? { from } : { from, to }}
-            submit={to === null ? 'Resend' : `Resend to ${clip(to)}`}
+            submit={to === null ? 'Resend' : `Send a copy to ${clip(to)}`}
             look={action === 'resend' && !unexplained ? 'primary' : 'plain'}
           />
         )}
@@ -94,7 +97,7 @@ function withoutStart(text: string, shown: string): string {
 function DiagnosisDetails({ of: { tried, summary, at } }: { of: Diagnosis }) {
   return (
     <details id="diagnosis">
-      <summary>Your receiver was asked why, with {tried.length} requests</summary>
+      <summary>Your handler was asked why, with {tried.length} requests</summary>
       <p>
         {summary} (<Time at={at} /> UTC)
       </p>
@@ -126,9 +129,9 @@ const DOCS = { receiver: 'receive-and-verify.md', rule: 'faults.md', emulator: '
 const WHERE = {
   receiver: (url: string) => (
     <>
-      Your receiver, <code>{url}</code>
+      Your handler, <code>{url}</code>
     </>
   ),
-  rule: () => 'Your fault rule, not your code',
-  emulator: () => "The emulator's options, not your code",
+  rule: () => 'Your fault rule, not your handler',
+  emulator: () => "The emulator's options, not your handler",
 } as const;

@@ -109,7 +109,7 @@ it('the page of an IPN names the rule that changed it, next to the attempt and t
   const { delivery } = await paid(sim, { ipn_url: `${receiver.url}/ipn` });
   const html = await pageOf(sim, `/_sim/ui/ipns/${delivery?.id}`);
   const fault = 'Fault: signature corrupted (your rule)';
-  expect(html).toContain(`<dd>${fault}. Your receiver answered 400.</dd>`);
+  expect(html).toContain(`<dd>${fault}. Your handler answered 400.</dd>`);
   expect(html).toContain(`<p class="warning">${fault}</p>`);
   expect(html).not.toContain('matches neither');
   expect(html).toMatch(/data-verdict="waiting".*>Resend<\/button>.*>Show the rules<\/a>/s);

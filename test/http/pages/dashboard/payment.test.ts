@@ -59,8 +59,8 @@ describe.each([false, true])("a payment's page (paused clock: %s)", (paused) => 
     expectIn(
       'step-initiated-1',
       'POST /sandbox/payment/initiate',
-      'identifier = order-1',
-      '&quot;success&quot;: &quot;ok&quot;',
+      'identifier = </span>order-1',
+      '&quot;success&quot;:</span> &quot;ok&quot;',
       '<code id="step-initiated-1-curl-text">curl',
     );
     expectIn('step-opened-1', 'GET /sandbox/initiate/payment/checkout?payment_id=pay_', '>200<', '>curl');
@@ -74,7 +74,7 @@ describe.each([false, true])("a payment's page (paused clock: %s)", (paused) => 
     expectIn('step-email-entered-1', 'email=test_mode%40mail.com', '>curl');
     expectIn('step-code-refused-1', 'code=111111', '111111 (wrong code)', '>422<', '>curl');
     expectIn('step-settled-1', 'code=222666', '303', '>curl');
-    expectIn(`step-${ipn}-1`, 'data[amount] = 49.90', 'no database', '>curl');
+    expectIn(`step-${ipn}-1`, 'data[amount] = </span>49.90', 'no database', '>curl');
     expect(steps.get(`step-${ipn}-1`)).toMatch(/data-attempt="1".*<h3>Response<.*<h3>Request</s);
     expectIn('step-redirected-1', ORDER['success_url'] ?? '', 'href="#step-settled-1"', '>curl');
     expectIn(`step-${ipn}-2`, 'due<small>attempt 2<', 'Due in');
@@ -84,7 +84,14 @@ describe.each([false, true])("a payment's page (paused clock: %s)", (paused) => 
 
 describe("a payment's page", () => {
   it.each([
-    ['pending', undefined, {}, 'not paid yet', 'no IPN yet', 'Your shop to Gateway initiate.'],
+    [
+      'pending',
+      undefined,
+      {},
+      'not paid yet',
+      'no IPN yet',
+      'Your shop to Gateway initiate; Customer to Gateway not paid yet.',
+    ],
     ['accepted', 'approve', {}, 'paid', 'accepted', 'Gateway to Your shop IPN 200.'],
     [
       'broken',
@@ -108,7 +115,9 @@ describe("a payment's page", () => {
     expect(html).toMatch(
       new RegExp(`data-pill="shop" data-state="[\\w-]+">Your shop: ${shop.replace(/[()]/g, '\\$&')}</span>`),
     );
-    expect(html).toMatch(new RegExp(`<svg data-lanes="" role="img" aria-label="Message flow[^"]*${lanes}"`));
+    expect(html).toMatch(
+      new RegExp(`<svg data-lanes=""[^>]* role="img" aria-label="Message flow[^"]*${lanes}"`),
+    );
     expect(html).toMatch(/data-verdict="\w+".*<h2>[^<]+<\/h2>/s);
   });
 
@@ -134,8 +143,8 @@ describe("a payment's page", () => {
     const steps = stepsIn(await pageOf(id));
     const initiated = steps.get('step-initiated-1') ?? '';
     expect(initiated).toContain('Rebuilt from the payment. The request log no longer has its request');
-    expect(initiated).toContain('identifier = order-1');
-    expect(initiated).toContain('&quot;success&quot;: &quot;ok&quot;');
+    expect(initiated).toContain('identifier = </span>order-1');
+    expect(initiated).toContain('&quot;success&quot;:</span> &quot;ok&quot;');
     expect(initiated).toContain('--data-urlencode &#39;details=&#39;\\&#39;&#39;;touch PWNED #&#39;');
     expect(steps.get('step-code-refused-1')).toContain('The request log no longer has its request');
     expect(steps.get('step-code-refused-1')).toContain('111111');

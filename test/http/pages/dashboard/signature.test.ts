@@ -27,7 +27,7 @@ describe('the signature checker', () => {
     expect(html).toContain('data-verdict="bad"');
     expect(html).toContain('the amount was reformatted: 49.9 was signed');
     expect(html).toContain('<dt>Signed text</dt><dd><code>49.9<mark>0</mark>order-1</code></dd>');
-    expect(html).toContain('<dt>Your code signed</dt><dd><code>49.9order-1</code></dd>');
+    expect(html).toContain('<dt>Your handler signed</dt><dd><code>49.9order-1</code></dd>');
     const expected = createHmac('sha256', sim.secretKey).update('49.90order-1').digest('hex').toUpperCase();
     expect(html).toContain(`<dt>Expected</dt><dd><code>${expected}</code></dd>`);
   });
@@ -68,13 +68,13 @@ describe('the signature checker', () => {
     const signature = createHmac('sha256', sim.secretKey).update('49.90order-1').digest('hex');
     const { html } = await postForm(sim, PAGE, { body: id, signature });
     expect(html).toContain('Write the digest as upper-case hexadecimal.');
-    expect(html).toContain('your code computes a different signature from the gateway');
+    expect(html).toContain('your handler computes a different signature from the gateway');
     expect(html).toContain('data-verdict="bad"');
     // Both the signature that was sent and the computed one.
     const upper = signature.toUpperCase();
     expect(html).toMatch(
       new RegExp(
-        `<dt>Sent</dt><dd><code>${upper}</code>.*<dt>Your code computed</dt><dd><code>${signature}</code>`,
+        `<dt>Sent</dt><dd><code>${upper}</code>.*<dt>Your handler computed</dt><dd><code>${signature}</code>`,
       ),
     );
   });
