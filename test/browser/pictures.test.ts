@@ -37,6 +37,8 @@ test('a shop that signs another amount gets an explanation, is fixed, and gets t
   await picture(page, 'docs-verdict', [page.locator('[data-lanes]'), page.locator('#verdict').first()]);
   isFixed = true;
   await verdict.getByRole('button', { name: 'Resend' }).click();
-  await verdict.getByRole('heading', { name: /Delivered: your handler answered 200/ }).waitFor();
+  await verdict
+    .getByRole('heading', { name: /Delivered \(attempt 2\): your handler answered 200/ })
+    .waitFor();
   expect(errors).toEqual([]);
 });

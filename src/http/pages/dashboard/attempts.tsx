@@ -72,8 +72,8 @@ const gapOf = (milliseconds: number) => Math.round(8 * Math.log10(1 + millisecon
 /**
  * An attempt that was made.
  *
- * @param props `before`: the previous attempt of the same delivery; `origin`: who made it; `isOne`: whether all are of one delivery; `isJudged`:
- *   whether the verdict explains it
+ * @param props `before`: the previous attempt of the same delivery; `origin`: who made it; `isOne`: whether all are of
+ *   one delivery; `isJudged`: whether the verdict explains it
  */
 function MadeAttempt(props: {
   delivery: Delivery;

@@ -9,8 +9,8 @@ const LANES = ['Customer', 'Gateway', 'Your shop'] as const;
 const [FIRST_LANE, LANE, HEAD] = [14, 40, 6];
 /** Maximum number of outcomes of IPNs in the drawing. The newest are kept. */
 const MAX_OUTCOMES = 5;
-/** Maximum number of outcomes whose texts fit on a phone. */
-const MAX_TEXTS = 2;
+/** Maximum number of messages with the shop whose texts fit on a phone. */
+const MAX_TEXTS = 3;
 
 /** An arrow between two lanes, by index; a dot if both are the same. */
 interface Arrow {
@@ -27,19 +27,12 @@ export function Lanes(props: { steps: readonly StoryStep[]; payment: Payment; pa
   const arrows = [...ofCheckout(props.steps, props.payment), ...ofIpns(props.payment, props.parts)].sort(
     (one, other) => one.at - other.at,
   );
-  const looks = [
-    ...(arrows.every(({ from, to }) => from > 0 && to > 0) ? ['alone'] : []),
-    ...(arrows.filter(({ to }) => to === 2).length > MAX_TEXTS ? ['many'] : []),
-  ];
+  const touching = (lane: number) => arrows.filter(({ from, to }) => from === lane || to === lane).length;
+  const looks = [touching(0) === 0 && 'alone', touching(2) > MAX_TEXTS && 'many'].filter(Boolean).join(' ');
   const messages = arrows.map(({ from, to, text }) => [LANES[from], from !== to && `to ${LANES[to]}`, text]);
   const alternative = messages.map((words) => words.filter(Boolean).join(' ')).join('; ');
   return (
-    <svg
-      data-lanes=""
-      class={looks.join(' ') || undefined}
-      role="img"
-      aria-label={`Message flow: ${alternative}.`}
-    >
+    <svg data-lanes="" class={looks} role="img" aria-label={`Message flow: ${alternative}.`}>
       {LANES.map((name, lane) => (
         <>
           <text class="name" x={-72} y={yOf(lane) + 4}>
@@ -50,7 +43,7 @@ export function Lanes(props: { steps: readonly StoryStep[]; payment: Payment; pa
       ))}
       {arrows.map((arrow, index) => (
         <svg aria-hidden="true" x={placeOf(index, arrows.length)} class={arrow.look ?? 'step'}>
-          <ArrowShape {...arrow} place={index} isLast={index === arrows.length - 1} />
+          <ArrowShape {...arrow} isLow={isLow(arrow, arrows)} isLast={index === arrows.length - 1} />
         </svg>
       ))}
     </svg>
@@ -58,10 +51,13 @@ export function Lanes(props: { steps: readonly StoryStep[]; payment: Payment; pa
 }
 
 const yOf = (lane: number) => FIRST_LANE + lane * LANE;
+/** The texts between two lanes alternate in height. */
+const isLow = (arrow: Arrow, all: readonly Arrow[]) =>
+  all.filter(({ from, to }) => from + to === arrow.from + arrow.to).indexOf(arrow) % 2 === 1;
 const placeOf = (index: number, count: number) => `${((index + 0.1) / (count + 0.3)) * 100}%`;
 
-/** @param arrow texts alternate in height, and the last is on the left, so that they fit on a phone */
-function ArrowShape({ from, to, text, place, isLast }: Arrow & { place: number; isLast: boolean }) {
+/** @param arrow the text of the last is on the left, so that it fits on a phone */
+function ArrowShape({ from, to, text, isLow, isLast }: Arrow & { isLow: boolean; isLast: boolean }) {
   const end = yOf(to);
   const back = Math.sign(from - to) * HEAD;
   return (
@@ -73,7 +69,7 @@ function ArrowShape({ from, to, text, place, isLast }: Arrow & { place: number; 
       )}
       <text
         x={isLast && from !== to ? -8 : 8}
-        y={from === to ? end - 8 : (yOf(from) + end) / 2 + (place % 2 ? 12 : -2)}
+        y={from === to ? end - 8 : (yOf(from) + end) / 2 + (isLow ? 12 : -2)}
         text-anchor={isLast && from !== to ? 'end' : undefined}
       >
         {text}
@@ -97,14 +93,8 @@ function ofCheckout(steps: readonly StoryStep[], { status, settledBy }: Payment)
     const step = steps.find(({ event }) => event === name);
     return step ? [{ ...arrow, at: step.at }] : [];
   });
-  const awaited = {
-    at: Number.POSITIVE_INFINITY,
-    from: 0,
-    to: 1,
-    text: 'not paid yet',
-    look: 'due',
-  } as const;
-  return status === 'pending' ? [...made, awaited] : made;
+  if (status !== 'pending') return made;
+  return [...made, { at: Number.POSITIVE_INFINITY, from: 0, to: 1, text: 'not paid yet', look: 'due' }];
 }
 
 /** One arrow for each outcome of an IPN, however often it was seen in a row, and one for the attempt that is due. */
