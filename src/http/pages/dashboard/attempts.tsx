@@ -99,11 +99,7 @@ function MadeAttempt(props: {
           <span class="unseen">IPN attempt {number}: </span>
           {attempt.responseStatus ?? 'no response'}
           {parts.ipns.verdictOnForgery(delivery) && <small>forged</small>}
-          {wait !== undefined && (
-            <small>
-              {origin} after {duration(wait)}
-            </small>
-          )}
+          {wait !== undefined && [<small>{origin}</small>, ' ', <small>after {duration(wait)}</small>]}
         </span>
       </a>
       <div class="details" data-attempt={number}>
