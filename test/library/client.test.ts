@@ -346,7 +346,9 @@ describe('ipns.assertDelivered', () => {
   it('fails although the IPN is accepted later: a gateway sends it once', async () => {
     const { sim, payment } = await startShop((request) => request > 1);
     await sim.payments.approve(payment.id);
-    await expect(sim.ipns.assertDelivered(payment)).rejects.toThrow('Your handler rejected a genuine IPN (400)');
+    await expect(sim.ipns.assertDelivered(payment)).rejects.toThrow(
+      'Your handler rejected a genuine IPN (400)',
+    );
   });
 
   it('says what happened instead if there is no IPN', async () => {
