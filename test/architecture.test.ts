@@ -363,6 +363,7 @@ describe('the layers of src/', () => {
 const CROSS_CUTTING = [
   'architecture',
   'http/pages/page-facts',
+  'http/pages/page-numbers',
   'library/alias-hosts',
   'library/test-environment',
   'marks',

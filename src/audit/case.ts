@@ -3,7 +3,7 @@ import type { AuditCaseInfo } from '../contract/audit-report.ts';
 import type { Payment } from '../contract/payment.ts';
 import { performance } from '../system/real-time.ts';
 import { curlOf, curlsOf, described, type Observation, type ProbeRequest, requestText } from './client.ts';
-import { Ipn } from './ipn.ts';
+import { hundredth, Ipn } from './ipn.ts';
 import type { Fix, MistakeName } from './mistakes.ts';
 import { isCountOrLog, type OrderSnapshot } from './probe.ts';
 import type { Shop } from './shop.ts';
@@ -244,6 +244,14 @@ async function judgeEffects(shop: Shop, before: OrderSnapshot, after: OrderSnaps
   return fail(harm, { again: true, because });
 }
 
+/** IPNs of an order that must not pay it. */
+export const BAD_IPNS: readonly ((ipn: Ipn, secretKey: string) => Ipn)[] = [
+  (ipn) => ipn.unset('signature'),
+  (ipn) => ipn.badlySigned(),
+  (ipn, secretKey) => ipn.set('amount', hundredth(ipn.get('amount'))).signedWith(secretKey),
+  (ipn) => ipn.set('status', 'failed'),
+];
+
 /** The verdict on a request that must mark an order as paid. */
 export function judgeAccepted(shop: Shop, after: OrderSnapshot): Judgement {
   if (!shop.canLook) return withoutProbe();
@@ -329,7 +337,10 @@ export function rejects(
   /** The harm of one request, on an order of its own; or of all of them, one after another, if it takes them all. */
   const oneOrAll = async (target: Target, forged: readonly Sent[]): Promise<Finding> => {
     const [finding, led] = await oneByOne(target, forged);
-    if (led.length < 2) return finding;
+    if (led.length < 2) {
+      if (finding.verdict === 'fail' && led[0] === forged[0]) harmful.set(target.shop, 0);
+      return finding;
+    }
     const alone = await withOrder(async (other) => {
       const again = [await forge(other)].flat()[led.length - 1];
       return again === undefined || typeof again === 'string'

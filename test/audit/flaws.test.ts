@@ -372,9 +372,9 @@ it('an audit finds an order that a forged IPN has paid before it was placed', as
       const shown = JSON.parse(shop.probe(identifier));
       return REJECTED.has(identifier) && !shown.paid ? { ...shown, status: 'paid' } : shown;
     },
-    only: ['initiate-after-ipn'],
+    only: ['identifier-of-next-order'],
   }));
-  expect(cases.at(-1)).toMatchObject({ name: 'initiate-after-ipn', verdict: 'fail' });
+  expect(cases.at(-1)).toMatchObject({ name: 'identifier-of-next-order', verdict: 'fail' });
 });
 
 it('an audit finds an order that is paid by another one of its session', async () => {

@@ -3,6 +3,7 @@ import {
   type AuditCase,
   afterPayment,
   attack,
+  BAD_IPNS,
   type Finding,
   fail,
   family,
@@ -21,7 +22,7 @@ import {
 } from '../case.ts';
 import { curlOf, curlsOf, FORM, type ProbeRequest, requestText } from '../client.ts';
 import { filledAddress } from '../command.ts';
-import { hundredth, type Ipn, plainAmount, tokensIn, withQuery } from '../ipn.ts';
+import { type Ipn, plainAmount, tokensIn, withQuery } from '../ipn.ts';
 import type { Fix } from '../mistakes.ts';
 import { changedPlaces, valueAt } from '../probe.ts';
 import type { Shop } from '../shop.ts';
@@ -129,14 +130,6 @@ const noCookie = ({ options }: Shop) =>
   options.orderUrl === undefined
     ? 'only an order that --order-url places shows its cookies'
     : 'placing the order set no cookie';
-
-/** IPNs of an order that must not pay it. */
-const BAD_IPNS: readonly ((ipn: Ipn, secretKey: string) => Ipn)[] = [
-  (ipn) => ipn.unset('signature'),
-  (ipn) => ipn.badlySigned(),
-  (ipn, secretKey) => ipn.set('amount', hundredth(ipn.get('amount'))).signedWith(secretKey),
-  (ipn) => ipn.set('status', 'failed'),
-];
 
 const STRANGERS_CANCEL =
   'Anyone can guess the cancel_url of an order, and its customer then pays for nothing.';
@@ -350,18 +343,6 @@ const PRICES: [string, string][] = [
 ];
 const QUANTITIES: [string, string][] = ['quantity', 'qty', 'count'].map((name) => [name, '0.01']);
 
-const FORGET_UNKNOWN = {
-  text: 'An IPN for an identifier that is not one of your orders must change nothing, and must not be remembered.',
-};
-
-/** The identifiers that a counter gives to the next orders. */
-function followingIdentifiers(identifier: string): string[] {
-  const [, head = '', tail = ''] = /^(.*?)(\d{1,15})$/s.exec(identifier) ?? [];
-  return tail === ''
-    ? []
-    : [1, 2, 3].map((step) => head + String(Number(tail) + step).padStart(tail.length, '0'));
-}
-
 /** A host that no shop has. */
 const OTHER_HOST = 'other-host.invalid';
 
@@ -554,48 +535,6 @@ const INITIATE = family({
       return { ...shown, verdict: 'pass', observed: 'the payments had the usual price' };
     },
     harm: 'A customer chooses the price of the order, or that it is paid.',
-    alone: true,
-  },
-  'initiate-after-ipn': {
-    state: 'no order has this identifier; after it, place the next order',
-    about: 'IPNs that must not pay, for the next identifiers, before the order with one of them is placed.',
-    run: async (shop) => {
-      using second = await shop.takeOrder();
-      const known = shop.orders.made.at(-1);
-      if (!second || !known || shop.orders.areLimited) return skipped(NO_ORDERS);
-      second.isUntouched = true;
-      const next = followingIdentifiers(known.identifier);
-      const isSequential = shop.orders.made.some(({ identifier }) =>
-        followingIdentifiers(identifier).includes(known.identifier),
-      );
-      const nothing = { sent: null, observed: 'nobody can name an order before it is placed', curl: null };
-      if (!isSequential) return { ...nothing, verdict: 'pass' };
-      const requests = next.flatMap((identifier) => {
-        const payment = {
-          ...known,
-          identifier,
-          ipnUrl: known.ipnUrl.replaceAll(known.identifier, identifier),
-        };
-        const ipn = shop.ipnOf(payment);
-        const forged = BAD_IPNS.map((change) => change(ipn, shop.gateway.secretKey));
-        return forged.map(shop.postOf(payment));
-      });
-      for (const request of requests) await shop.send(request);
-      using order = await shop.takeOrder();
-      const shown = { sent: requests.map(requestText).join('\n'), curl: curlsOf(requests) };
-      if (!order || !next.includes(order.payment.identifier)) return { ...nothing, verdict: 'pass' };
-      const { paid } = await shop.lookAfterGrace(order.payment);
-      return paid
-        ? {
-            ...shown,
-            ...fail('The order was paid as soon as it was placed.', { fix: FORGET_UNKNOWN }),
-            observed: 'the order is paid',
-          }
-        : { ...shown, verdict: 'pass', observed: 'the order is not paid' };
-    },
-    harm: 'Anyone who guesses the identifier of a future order can have it paid by a forged IPN.',
-    mistake: 'order-not-by-identifier',
-    class: 'E',
     alone: true,
   },
   'success-url-public': {

@@ -4,6 +4,7 @@ import {
   type AuditCase,
   afterPayment,
   attack,
+  BAD_IPNS,
   type Cases,
   type Finding,
   fail,
@@ -20,6 +21,7 @@ import {
   type Target,
   withOrder,
 } from '../case.ts';
+import { curlsOf, requestText } from '../client.ts';
 import {
   hundredth,
   type Ipn,
@@ -86,6 +88,18 @@ const ACCENTED: Readonly<Record<string, string>> = {
 /** An identifier that the shop never issued. */
 const UNKNOWN = 'no-such-order-here';
 
+const FORGET_UNKNOWN = {
+  text: 'An IPN for an identifier that is not one of your orders must change nothing, and must not be remembered.',
+};
+
+/** The identifiers that a counter gives to the next orders. */
+function followingIdentifiers(identifier: string): string[] {
+  const [, head = '', tail = ''] = /^(.*?)(\d{1,15})$/s.exec(identifier) ?? [];
+  return tail === ''
+    ? []
+    : [1, 2, 3].map((step) => head + String(Number(tail) + step).padStart(tail.length, '0'));
+}
+
 /** Whether the probe reports an order as paid that nobody placed. It must tell orders apart by nothing but the identifier. */
 async function isPaidUnknown(shop: Shop): Promise<boolean> {
   const { control, probes, witness } = shop;
@@ -144,6 +158,46 @@ const IDENTIFIER = family({
       return isMade ? { ...finding, ...fail(why) } : finding;
     },
     // A shop that falls back to its newest order shows this only while no other case places orders.
+    alone: true,
+  },
+  'identifier-of-next-order': {
+    state: 'no order has this identifier; after it, place the next order',
+    about: 'IPNs that must not pay, for the next identifiers, before the order with one of them is placed.',
+    run: async (shop) => {
+      using second = await shop.takeOrder();
+      const known = shop.orders.made.at(-1);
+      if (!second || !known || shop.orders.areLimited) return skipped(NO_ORDERS);
+      second.isUntouched = true;
+      const next = followingIdentifiers(known.identifier);
+      const isSequential = shop.orders.made.some(({ identifier }) =>
+        followingIdentifiers(identifier).includes(known.identifier),
+      );
+      const nothing = { sent: null, observed: 'nobody can name an order before it is placed', curl: null };
+      if (!isSequential) return { ...nothing, verdict: 'pass' };
+      const requests = next.flatMap((identifier) => {
+        const payment = {
+          ...known,
+          identifier,
+          ipnUrl: known.ipnUrl.replaceAll(known.identifier, identifier),
+        };
+        const ipn = shop.ipnOf(payment);
+        const forged = BAD_IPNS.map((change) => change(ipn, shop.gateway.secretKey));
+        return forged.map(shop.postOf(payment));
+      });
+      for (const request of requests) await shop.send(request);
+      using order = await shop.takeOrder();
+      const shown = { sent: requests.map(requestText).join('\n'), curl: curlsOf(requests) };
+      if (!order || !next.includes(order.payment.identifier)) return { ...nothing, verdict: 'pass' };
+      const { paid } = await shop.lookAfterGrace(order.payment);
+      return paid
+        ? {
+            ...shown,
+            ...fail('The order was paid as soon as it was placed.', { fix: FORGET_UNKNOWN }),
+            observed: 'the order is paid',
+          }
+        : { ...shown, verdict: 'pass', observed: 'the order is not paid' };
+    },
+    harm: 'Anyone who guesses the identifier of a future order can have it paid by a forged IPN.',
     alone: true,
   },
   'identifier-case': {
@@ -409,8 +463,9 @@ const forAmounts = (values: OtherAmount['values']) =>
 
 /** A shop loses nothing if it accepts more than the order costs. */
 function otherAmount(values: OtherAmount['values']): Run {
+  const any = forAmounts(values);
   return async (shop) => {
-    const finding = await forAmounts(values)(shop);
+    const finding = await any(shop);
     const { unpaid } = finding;
     const isMore = (price: string) => (amount: string) => Number(amount) > Number(price);
     if (!unpaid || !values(unpaid.amount).some(isMore(unpaid.amount))) return finding;

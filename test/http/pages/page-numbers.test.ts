@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { requireTamperings } from '../../src/contract/tampering.ts';
-import { PLACES } from '../../src/http/pages/dashboard/paths.ts';
-import { pageOf } from '../helpers/forms.ts';
-import { startReceiver } from '../helpers/receiver.ts';
-import { CARD } from '../helpers/records.ts';
-import { ask, enter, ORDER, type Sim, startSim } from '../helpers/sim.ts';
+import { requireTamperings } from '../../../src/contract/tampering.ts';
+import { PLACES } from '../../../src/http/pages/dashboard/paths.ts';
+import { pageOf } from '../../helpers/forms.ts';
+import { startReceiver } from '../../helpers/receiver.ts';
+import { CARD } from '../../helpers/records.ts';
+import { ask, enter, ORDER, type Sim, startSim } from '../../helpers/sim.ts';
 
 const textIn = (html: string) =>
   html
