@@ -83,7 +83,7 @@ describe('an audit from the dashboard', () => {
     const html = await page();
     const shown = text(html);
     expect(shown).toContain('2 of 2 cases against');
-    expect(shown).toContain('This audit left 3 orders in the shop’s database.');
+    expect(shown).toContain('This audit left 4 orders in the shop’s database.');
     expect(shown).toMatch(/Sent .*data\[amount\]=0\.49.* The shop answered 200 “OK”, and the order is paid/);
     expect(shown).toMatch(/Amount not compared .*PHP: .*Node: .*Python: .* fail amount-too-low : /);
     expect(shown).toMatch(/Repeat curl .* Copy curl: amount-too-low/);
