@@ -419,7 +419,8 @@ async function findingOf(shop: Shop, one: AuditCase): Promise<Finding> {
     if (ended !== undefined) shop.cutShort ??= `the shop stopped while ${listed([...shop.running])} ran`;
     else if (error.code === 'no_server') shop.cutShort = 'the emulator stopped';
     const why = ended === undefined ? message : `the shop stopped: ${ended}`;
-    if (ended !== undefined && !shop.process) shop.notices.add(why);
+    if (ended !== undefined && !shop.process)
+      shop.notices.add(`${why}. With --shop, the audit starts it again and finds the request that stops it`);
     return { ...unproven(why), observed: message, ...(ended !== undefined && { stopped: true }) };
   } finally {
     shop.running.delete(one.name);

@@ -22,7 +22,7 @@ import {
 } from '../case.ts';
 import { curlOf, curlsOf, FORM, type ProbeRequest, requestText } from '../client.ts';
 import { filledAddress } from '../command.ts';
-import { type Ipn, plainAmount, tokensIn, withQuery } from '../ipn.ts';
+import { plainAmount, tokensIn, withQuery } from '../ipn.ts';
 import type { Fix } from '../mistakes.ts';
 import { changedPlaces, valueAt } from '../probe.ts';
 import type { Shop } from '../shop.ts';
