@@ -42,6 +42,14 @@ export class Ipn {
     return this.#changed(field, () => []);
   }
 
+  /** @param removed a field's name on the wire */
+  without(removed: string): Ipn {
+    return new Ipn(
+      this.#tools,
+      this.pairs.filter(([name]) => name !== removed),
+    );
+  }
+
   /** Renames a field, for example to `signature[]`. */
   renamed(field: FieldName, rename: (name: string) => string): Ipn {
     return this.#changed(field, (name, value) => [[rename(name), value]]);

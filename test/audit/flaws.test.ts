@@ -259,6 +259,24 @@ const FLAWS: Record<string, [found: string, flaw: Partial<Handler>]> = {
       },
     },
   ],
+  'a mode in the query chooses a key that nobody set': [
+    'secret-empty',
+    {
+      isSigned: (form, secret, request) =>
+        GOOD.isSigned(form, request.url?.includes('mode=test') ? '' : secret, request),
+    },
+  ],
+  'goods are released before an optional field breaks the handler': [
+    'copies-incomplete',
+    {
+      pay: (order, form) => {
+        if (order.paid) return;
+        order.credited++;
+        if (!form.has('data[account_holder]')) throw new TypeError('no account_holder');
+        Object.assign(order, { paid: true, status: 'paid' });
+      },
+    },
+  ],
   'the return page saves an old copy of the order': [
     'ipn-during-return',
     {

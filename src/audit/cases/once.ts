@@ -82,7 +82,7 @@ async function judgeEffects({ shop, payment, before }: Target): Promise<Judgemen
   await shop.lookUntilPaid(payment);
   const after = await shop.lookAfterGrace(payment);
   if (!shop.canLook) return withoutProbe('how often the payment took effect');
-  if (!after.paid) return fail('After simultaneous copies of its IPN, the order is not paid.');
+  if (!after.paid) return fail('After copies of its IPN, the order is not paid.');
   const { changes, amount } = shop.calibration;
   if (amount !== payment.amount) return provenOnce(shop);
   const isRecord = await shop.records();
@@ -193,42 +193,63 @@ const replayOfOldest: Run = async (shop) => {
   return attack(target, target.ipn, judgeCopy(shop, before), 'whether the copy had a second effect');
 };
 
-/** Copies of the IPN that paid an order, one after another. Any change after them is a second effect. */
+type Sent = Ipn | ProbeRequest;
+
+/** Copies of the IPN that paid an order, one after another; if they do harm, each for an order of its own. */
 const replays =
-  (
-    copiesOf: (target: Target) => readonly (Ipn | ProbeRequest)[] | Promise<readonly (Ipn | ProbeRequest)[]>,
-  ): Run =>
+  (copiesOf: (target: Target) => readonly Sent[]): Run =>
   async (shop) => {
-    const judgeWith = async (
-      chosen: (all: readonly (Ipn | ProbeRequest)[]) => readonly (Ipn | ProbeRequest)[],
-    ) => {
-      let count = 0;
-      const finding = await afterPayment(async (target) => {
-        const copies = chosen(await copiesOf(target));
-        count = copies.length;
-        const last = copies.at(-1);
-        if (!last) return skipped('there is nothing to send');
+    let count = 0;
+    const tried = (choose: (all: readonly Sent[]) => readonly Sent[]) =>
+      afterPayment(async (target) => {
+        const all = copiesOf(target);
+        count = all.length;
+        const copies = choose(all);
         for (const copy of copies.slice(0, -1)) await send(target, copy);
-        return attack(
-          target,
-          last,
-          judgeCopy(target.shop, target.paid),
-          'whether a copy had a second effect',
-        );
+        const judge = judgeCopy(shop, target.paid);
+        return attack(target, copies.at(-1) ?? target.ipn, judge, 'whether a copy had a second effect');
       })(shop);
-      return { finding, count };
-    };
-    const { finding, count } = await judgeWith((all) => all);
-    if (finding.verdict !== 'fail') return finding;
-    for (let index = 0; index < count; index++) {
-      const alone = await judgeWith((all) => all.slice(index, index + 1));
-      if (alone.finding.verdict === 'fail') return alone.finding;
+    const finding = await tried((all) => all);
+    for (let index = 0; finding.verdict === 'fail' && index < count; index++) {
+      const alone = await tried((all) => all.slice(index, index + 1));
+      if (alone.verdict === 'fail') return alone;
     }
     return finding;
   };
 
+/** The genuine IPN without a field that is not signed, and one with an unusual value in it. */
+function incomplete(ipn: Ipn): Ipn[] {
+  const names = new Set(ipn.pairs.map(([name]) => name));
+  for (const field of ['status', 'signature', 'identifier', 'amount'] as const)
+    names.delete(ipn.nameOf(field));
+  return [...[...names].map((name) => ipn.without(name)), ipn.set('holder', 'Zoë 🙂'.repeat(60))];
+}
+
+/** Each of them twice, on an order of its own, and then the genuine IPN: a handler that fails halfway must not ship again. */
+const copiesOfIncomplete: Run = async (shop) => {
+  const { control } = shop;
+  if (!control) return skipped('no order is paid');
+  const tried = (index: number) =>
+    withOrder(async (target) => {
+      const request = incomplete(target.ipn)[index] ?? target.ipn;
+      await shop.pay(target.payment);
+      await send(target, request);
+      const { shown } = await send(target, request);
+      await send(target, target.ipn);
+      return { ...shown, ...(await judgeEffects(target)) };
+    })(shop);
+  const all = await Promise.all(incomplete(shop.ipnOf(control.payment)).map((_, index) => tried(index)));
+  for (const [index, { verdict }] of all.entries()) {
+    if (verdict !== 'fail') continue;
+    // The others may have caused an effect that their orders share.
+    const alone = await tried(index);
+    if (alone.verdict === 'fail') return alone;
+  }
+  return all.find(({ verdict }) => verdict !== 'fail') ?? skipped('there is nothing to send');
+};
+
 /** Copies of an IPN that differ in what its signature does not cover. */
-function changedCopies(target: Target): (Ipn | ProbeRequest)[] {
+function changedCopies(target: Target): Sent[] {
   const { ipn, post, shop, payment } = target;
   const fields = shop.jsonOf(payment);
   // Anyone can get such an IPN by a sandbox payment.
@@ -311,6 +332,12 @@ const COPIED = ofCopies({
     about:
       'The same IPN again, changed where nothing is signed: its signature in lower case, other fields, another transport.',
     run: replays(changedCopies),
+  },
+  'copies-incomplete': {
+    about:
+      'The IPN without a field that is not signed, or with an unusual value in it, twice; and then the genuine IPN.',
+    run: copiesOfIncomplete,
+    state: 'the customer has paid, and the same request arrived once; after it, send the genuine IPN',
   },
   'replay-after-failure': {
     about:

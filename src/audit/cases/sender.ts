@@ -426,10 +426,20 @@ export const SENDER: readonly AuditCase[] = [
   ...ofSender({ class: 'C', mistake: 'secret-known' })({
     'secret-empty': {
       about:
-        'An IPN signed with an empty key, which an unconfigured shop uses, or with its text, such as null.',
-      run: forged(({ ipn, shop }) =>
-        MISSING_KEYS.filter((key) => key !== shop.gateway.secretKey).map((key) => ipn.signedWith(key)),
-      ),
+        'An IPN signed with an empty key, which an unconfigured shop uses, or with its text, such as null; also with flags that may choose the key of tests.',
+      run: forged(({ ipn, post, shop }) => {
+        // A parameter has one value, so each of the modes needs a request.
+        const inMode = (mode: string) => FLAGS.filter(([name, value]) => name !== 'mode' || value === mode);
+        const flags = [inMode('test'), inMode('sandbox')];
+        const keys = MISSING_KEYS.filter((key) => key !== shop.gateway.secretKey);
+        return keys
+          .map((key) => ipn.signedWith(key))
+          .flatMap((own) => [
+            own,
+            ...flags.map((all) => own.and(...all)),
+            ...flags.map((all) => ({ ...post(own), url: withQuery(post(own).url, ...all) })),
+          ]);
+      }),
     },
     'secret-in-request': {
       about:
