@@ -317,13 +317,6 @@ const COPIED = ofCopies({
     about: 'The same IPN again, a second later.',
     run: replay(({ ipn }) => pause(LATER_MS).then(() => ipn)),
   },
-  'replay-twice': {
-    about: 'The same IPN twice more, each on its own connection.',
-    run: replay(async ({ shop, ipn, post }) => {
-      await shop.send(post(ipn));
-      return ipn;
-    }),
-  },
   'replay-other-trx': {
     about: 'The same IPN with a different payment_trx (the payment_trx is not signed).',
     run: replay(({ ipn }) => ipn.set('trx', [...ipn.get('trx')].toReversed().join(''))),
