@@ -9,7 +9,7 @@ export { componentSchemas, querySchemas } from '../src/contract/json-schema.ts';
 export { CHOICES, choicesOf, PROFILES } from '../src/contract/profiles.ts';
 export { librarySchema } from '../src/options/json-schema.ts';
 export { environmentName } from '../src/options/resolve.ts';
-export { START_OPTIONS } from '../src/options/table.ts';
+export { START_OPTIONS } from '../src/options/start-options.ts';
 export { manifestLines } from '../src/system/manifest-lines.ts';
 
 export const program = await buildProgram();

@@ -1,6 +1,6 @@
 import { ARTIFACTS } from './audit/artifacts.ts';
-import { withoutUndefined } from './contract/defaults.ts';
 import { command, GatewayError, type Hint, hint, usage } from './contract/error.ts';
+import { withoutUndefined } from './contract/sample-values.ts';
 import type {
   Duration,
   GatewaySim,

@@ -9,7 +9,7 @@ import { mapped, readMapping } from './domain/host-map.ts';
 import { DOCUMENTED_CURRENCIES, parseAmountFormat, parseCurrency } from './domain/money.ts';
 import type { Retention } from './domain/retention.ts';
 import type { Settings } from './domain/settings.ts';
-import type { OptionName, ResolvedOptions } from './options/table.ts';
+import type { OptionName, ResolvedOptions } from './options/start-options.ts';
 
 type Label = (name: OptionName) => string;
 

@@ -22,7 +22,7 @@ import { listen, nameIn } from './http/listener.ts';
 import { createMask } from './http/mask.ts';
 import { aliasesOf, settingsOf } from './interpret-options.ts';
 import { basePathsOf, baseUrlOf, givenAs, isGivenByUser, ownUrlOf } from './options/resolve.ts';
-import type { OptionName, ResolvedOptions } from './options/table.ts';
+import type { OptionName, ResolvedOptions } from './options/start-options.ts';
 import { initialSnapshots } from './store/fixtures.ts';
 import { DataFolder } from './store/folder.ts';
 import { Store } from './store/store.ts';

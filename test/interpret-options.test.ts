@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import type { Settled } from '../src/contract/payment.ts';
 import { PROFILE_NAMES } from '../src/contract/profiles.ts';
 import { connectGatewaySim } from '../src/index.ts';
-import type { StartOptions } from '../src/options/table.ts';
+import type { StartOptions } from '../src/options/start-options.ts';
 import { writePair } from './helpers/certificates.ts';
 import { LINES } from './helpers/conform.ts';
 import { temporaryFolder } from './helpers/folder.ts';

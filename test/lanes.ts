@@ -17,7 +17,7 @@ interface Lane {
 const OUTSIDE_THE_PROCESS = [
   'test/{interpret-options,package}.test.ts',
   'test/conform/{conform,target}.test.ts',
-  'test/database/clients.test.ts',
+  'test/database/database.test.ts',
   'test/delivery/{courier,ipn-faults,poster,sender}.test.ts',
   'test/store/{disk,folder,lock}.test.ts',
   'test/system/clock.test.ts',

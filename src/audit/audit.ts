@@ -12,11 +12,13 @@ import { pause, performance, setTimeout } from '../system/real-time.ts';
 import type { IpnTools } from '../wire/dialect.ts';
 import { Bystanders } from './bystanders.ts';
 import { type AuditCase, CHANGES_ORDERS, evidence, type Finding, fail, skipped, unproven } from './case.ts';
+import { AMOUNT } from './cases/amount.ts';
 import { CHECKOUT } from './cases/checkout.ts';
 import { CONTROL } from './cases/control.ts';
+import { IDENTIFIER } from './cases/identifier.ts';
 import { MUCH_LATER, ONCE } from './cases/once.ts';
-import { ORDER } from './cases/order.ts';
 import { BREAKS, PROTOTYPE, ROBUSTNESS } from './cases/robustness.ts';
+import { SANDBOX } from './cases/sandbox.ts';
 import { SENDER } from './cases/sender.ts';
 import { TRANSPORT } from './cases/transport.ts';
 import { AuditClient } from './client.ts';
@@ -24,7 +26,7 @@ import { Withheld } from './command.ts';
 import { type AuditGateway, secretMask, withoutSecrets } from './gateway.ts';
 import { type Fix, MISTAKES } from './mistakes.ts';
 import { completeOptions, hasOrders, withPreset } from './options.ts';
-import { Orders } from './orders.ts';
+import { Orders } from './order-source.ts';
 import { isAboutOneOrder } from './probe.ts';
 import { routeOf, Shop, TIMEOUT_MS } from './shop.ts';
 import { ShopProcess } from './shop-process.ts';
@@ -33,7 +35,9 @@ import { ShopProcess } from './shop-process.ts';
 const CASES: readonly AuditCase[] = [
   CONTROL,
   ...SENDER,
-  ...ORDER,
+  ...IDENTIFIER,
+  ...SANDBOX,
+  ...AMOUNT,
   ...TRANSPORT,
   ...ONCE,
   ...CHECKOUT,

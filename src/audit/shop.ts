@@ -10,7 +10,7 @@ import { AuditClient, type Observation, type ProbeRequest, requestText } from '.
 import type { AuditGateway } from './gateway.ts';
 import { Ipn } from './ipn.ts';
 import { type CompleteOptions, hasOrders } from './options.ts';
-import { Orders } from './orders.ts';
+import { Orders } from './order-source.ts';
 import { changedPlaces, differenceOf, guessProbe, type OrderSnapshot, probesOf } from './probe.ts';
 import type { ShopProcess } from './shop-process.ts';
 import { Witness } from './witness.ts';

@@ -16,7 +16,7 @@ import { pause, performance } from '../system/real-time.ts';
 import type { ProbeRequest } from './client.ts';
 import type { OrderValues } from './command.ts';
 import { type Ipn, WRONG_SIGNATURE } from './ipn.ts';
-import type { Orders } from './orders.ts';
+import type { Orders } from './order-source.ts';
 import { changedPlaces, valueAt } from './probe.ts';
 import { Turns } from './turns.ts';
 

@@ -12,7 +12,12 @@ import {
   resolveOptions,
   untrusted,
 } from '../options/resolve.ts';
-import { type OptionName, type OptionSpec, type ResolvedOptions, START_OPTIONS } from '../options/table.ts';
+import {
+  type OptionName,
+  type OptionSpec,
+  type ResolvedOptions,
+  START_OPTIONS,
+} from '../options/start-options.ts';
 import { DEFAULT_DATA_DIR } from '../store/server-file.ts';
 import { readText, reason } from '../system/files.ts';
 import type { Io } from './io.ts';

@@ -11,7 +11,7 @@ import {
   request,
 } from '../library/control-client.ts';
 import { givenAs, isGivenByUser, ownUrlOf, readSecret } from '../options/resolve.ts';
-import type { OptionName } from '../options/table.ts';
+import type { OptionName } from '../options/start-options.ts';
 import { isDataFolder } from '../store/folder.ts';
 import { DEFAULT_DATA_DIR, findServer, isOnThisMachine, readServerInfo } from '../store/server-file.ts';
 import type { Snapshot } from '../store/snapshot.ts';

@@ -7,7 +7,7 @@ import { command, type ErrorCode, type ErrorDetails, GatewayError, hint } from '
 import { controlServer } from '../library/control-client.ts';
 import { requireMerchant } from '../library/merchant-client.ts';
 import { givenAs, isGivenByUser, isSecure, ownUrlOf } from '../options/resolve.ts';
-import { type OptionName, type ResolvedOptions, START_OPTIONS } from '../options/table.ts';
+import { type OptionName, type ResolvedOptions, START_OPTIONS } from '../options/start-options.ts';
 import { LOG_FILE, makeDataFolder } from '../store/folder.ts';
 import { readServerInfo } from '../store/server-file.ts';
 import { onFolder, openFile, unwritable } from '../system/files.ts';

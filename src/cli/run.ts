@@ -14,7 +14,7 @@ import {
 import { PROFILE_NAMES } from '../contract/profiles.ts';
 import { unlikeGatewaySim } from '../library/control-client.ts';
 import { environmentName, readValue, SEEN_IN_PS } from '../options/resolve.ts';
-import { START_OPTIONS } from '../options/table.ts';
+import { START_OPTIONS } from '../options/start-options.ts';
 import { fidelityIn, fidelityOf, profileText } from '../system/fidelity.ts';
 import { packaged, VERSION } from '../system/package-info.ts';
 import {

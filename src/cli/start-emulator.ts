@@ -1,6 +1,6 @@
 import { urlOf } from '../contract/address.ts';
 import { command, GatewayError, type HintStyle, hint } from '../contract/error.ts';
-import type { ResolvedOptions } from '../options/table.ts';
+import type { ResolvedOptions } from '../options/start-options.ts';
 import { startServer } from '../server.ts';
 import { PROBE_MS, probe } from './connect.ts';
 import type { Output } from './output.ts';

@@ -1,8 +1,9 @@
 import * as z from 'zod/mini';
+import { CARD_MOVEMENTS } from '../contract/card-status.ts';
 import { GatewayError, usage } from '../contract/error.ts';
 import { parseInput, textThat } from '../contract/input.ts';
 import { CHOICE_NAMES, type Choices, PROFILE_NAMES, PROFILE_OPTIONS } from '../contract/profiles.ts';
-import { CARD_MOVEMENTS, namesOf, OUTCOMES, SOURCES } from '../contract/vocabulary.ts';
+import { namesOf, OUTCOMES, SOURCES } from '../contract/vocabulary.ts';
 import { at } from './answer.ts';
 
 /*

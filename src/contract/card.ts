@@ -1,10 +1,10 @@
 import * as z from 'zod/mini';
 import { CARD_AMOUNT_PATTERN } from './amount.ts';
-import { CARD_DEFAULTS } from './defaults.ts';
+import { CARD_MOVEMENTS, CARD_STATUSES } from './card-status.ts';
 import { count, field, money, page, query, record, request, text, time } from './field.ts';
 import { optionalText, optionalTexts, PAGING } from './input.ts';
 import { CARD_FIELDS, CARD_MOVEMENT_FIELDS, sentenceOf } from './request-fields.ts';
-import { CARD_MOVEMENTS, CARD_STATUSES } from './vocabulary.ts';
+import { CARD_DEFAULTS } from './sample-values.ts';
 
 const cardFields = {
   id: field(text, 'Its id.'),

@@ -1,7 +1,6 @@
 import * as z from 'zod/mini';
 import { AMOUNT_PATTERN } from './amount.ts';
 import { PROBLEM_WORDS } from './checkout.ts';
-import { PAYMENT_DEFAULTS } from './defaults.ts';
 import { Attempt, Delivery, IDENTIFIER } from './delivery.ts';
 import {
   count,
@@ -24,6 +23,7 @@ import {
 } from './field.ts';
 import { optionalText, optionalTexts, PAGING, switchText } from './input.ts';
 import { INITIATE_FIELDS, PAYMENT_FILTERS, sentenceOf, sentencesOf } from './request-fields.ts';
+import { PAYMENT_DEFAULTS } from './sample-values.ts';
 import { Verdict } from './verdict.ts';
 import {
   CHECKOUT_THEMES,

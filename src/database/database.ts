@@ -1,8 +1,9 @@
 import { GatewayError, usage } from '../contract/error.ts';
 import { plainText } from '../contract/text.ts';
 import { runProcess } from '../system/run-process.ts';
+import { clientOf, hostsOf } from './address.ts';
 import type { Row, Rows } from './changes.ts';
-import { type Column, clientOf, type DatabaseClient, hostsOf, MARK, rowsIn } from './clients.ts';
+import { type Column, type DatabaseClient, MARK, rowsIn } from './client.ts';
 import { readInserts } from './inserts.ts';
 
 export interface DatabaseOptions {

@@ -1,9 +1,9 @@
 import { CARD_AMOUNT_PATTERN, type Currency, cardAmountProblem } from '../contract/amount.ts';
 import type { CardTransaction, CardTransactionInput } from '../contract/card.ts';
+import { CARD_TRANSITIONS, type CardAction } from '../contract/card-status.ts';
 import { command, GatewayError, hint } from '../contract/error.ts';
 import type { Merchant } from '../contract/merchant.ts';
 import { timestamp } from '../contract/time.ts';
-import { CARD_TRANSITIONS, type CardAction } from '../contract/vocabulary.ts';
 import { unique } from './ids.ts';
 import { add, chargeOn, compare, subtract } from './money.ts';
 import type { Context } from './settings.ts';

@@ -1,8 +1,8 @@
 import type { AuditGateway } from '../audit/gateway.ts';
 import type { AuditOptions } from '../contract/audit-options.ts';
 import type { AuditReport } from '../contract/audit-report.ts';
-import { withPaymentDefaults } from '../contract/defaults.ts';
 import type { SettleInput } from '../contract/payment.ts';
+import { withPaymentDefaults } from '../contract/sample-values.ts';
 import { listPage, maskedRequest, paymentView, settledView } from './control/views.ts';
 import type { ViewDependencies } from './environment.ts';
 

@@ -1,6 +1,6 @@
 import { describeEffects } from '../contract/active-fault.ts';
-import { withPaymentDefaults } from '../contract/defaults.ts';
 import { GatewayError } from '../contract/error.ts';
+import { withPaymentDefaults } from '../contract/sample-values.ts';
 import { CHECKOUT_THEMES, MODES } from '../contract/vocabulary.ts';
 import type { CallService, ServiceResponse } from './call-service.ts';
 import type { AppDependencies } from './environment.ts';

@@ -3,7 +3,7 @@ import type { Context, Hono } from 'hono';
 import type { HintStyle } from '../contract/error.ts';
 import type { RecordedRequest } from '../contract/event.ts';
 import type { Settings } from '../domain/settings.ts';
-import type { ResolvedOptions } from '../options/table.ts';
+import type { ResolvedOptions } from '../options/start-options.ts';
 import type { Audits } from '../usecases/audits.ts';
 import type { UseCases } from '../usecases/use-cases.ts';
 import type { Dialect } from '../wire/dialect.ts';

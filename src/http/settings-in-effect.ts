@@ -1,7 +1,7 @@
 import { hidePasswords } from '../contract/credentials.ts';
 import { duration } from '../contract/time.ts';
 import { givenAs, readValue } from '../options/resolve.ts';
-import { type OptionName, type OptionSpec, START_OPTIONS } from '../options/table.ts';
+import { type OptionName, type OptionSpec, START_OPTIONS } from '../options/start-options.ts';
 import { masked } from '../system/secret.ts';
 import type { ServerRuntime } from './environment.ts';
 

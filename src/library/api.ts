@@ -34,7 +34,7 @@ import type {
   PaymentStatus,
 } from '../contract/vocabulary.ts';
 import type { Wallet } from '../contract/wallet.ts';
-import type { StartOptions } from '../options/table.ts';
+import type { StartOptions } from '../options/start-options.ts';
 
 /*
  * The public library. Its records are the records of the control API, with types derived from their schemas. Times are ISO 8601

@@ -1,12 +1,13 @@
 import { promises as dns } from 'node:dns';
 import { writeAuditReports } from '../audit/artifacts.ts';
 import { secretMask } from '../audit/gateway.ts';
+import type { CardAction, CardMovementKind } from '../contract/card-status.ts';
 import { describeFailure, outcomeOf } from '../contract/describe-delivery.ts';
 import { didYouMean, GatewayError, hint, usage } from '../contract/error.ts';
 import { isDeliveryId } from '../contract/pasted-ipn.ts';
 import { shorten } from '../contract/text.ts';
 import { parseDuration } from '../contract/time.ts';
-import { type CardAction, type CardMovementKind, OUTCOMES } from '../contract/vocabulary.ts';
+import { OUTCOMES } from '../contract/vocabulary.ts';
 import { allowedHosts, Egress, endpointOf, isMetadata, isOwnInterface } from '../delivery/egress.ts';
 import { failureOf, MAX_RESPONSE_BYTES, send } from '../delivery/sender.ts';
 import { asyncDisposable } from '../system/disposal.ts';

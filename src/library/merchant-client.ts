@@ -1,8 +1,9 @@
-import { CARD_DEFAULTS, withoutUndefined, withPaymentDefaults } from '../contract/defaults.ts';
+import type { CardAction } from '../contract/card-status.ts';
 import { command, type ErrorCode, GatewayError, hint } from '../contract/error.ts';
 import type { RecordedRequest } from '../contract/event.ts';
 import type { ListedMerchant } from '../contract/merchant.ts';
-import { type CardAction, MODES, type Mode } from '../contract/vocabulary.ts';
+import { CARD_DEFAULTS, withoutUndefined, withPaymentDefaults } from '../contract/sample-values.ts';
+import { MODES, type Mode } from '../contract/vocabulary.ts';
 import type { CardValues, InitiateValues, ServiceCall } from '../wire/dialect.ts';
 import { merchantDialect } from '../wire/documented/merchant.ts';
 import {

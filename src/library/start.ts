@@ -8,7 +8,7 @@ import {
   type OptionHint,
 } from '../contract/error.ts';
 import { resolveOptions } from '../options/resolve.ts';
-import { EMULATOR_OPTIONS, type OptionName, START_OPTIONS } from '../options/table.ts';
+import { EMULATOR_OPTIONS, type OptionName, START_OPTIONS } from '../options/start-options.ts';
 import { type RunningServer, startServer } from '../server.ts';
 import { packaged } from '../system/package-info.ts';
 

@@ -10,7 +10,7 @@ import {
   type OptionSpec,
   PATTERNS,
   START_OPTIONS,
-} from './table.ts';
+} from './start-options.ts';
 
 const SCHEMAS = { ...STRUCTURES, choices: ChosenValues, faults: FaultRules.shape.faults };
 

@@ -24,7 +24,7 @@ import {
   PATTERNS,
   type ResolvedOptions,
   START_OPTIONS,
-} from './table.ts';
+} from './start-options.ts';
 
 /** A source of option values, by option name. The option's kind decides how text is parsed. */
 export interface OptionSource {

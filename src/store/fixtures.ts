@@ -1,5 +1,5 @@
 import { command, GatewayError, hint, usage } from '../contract/error.ts';
-import { assertConsistent } from './integrity.ts';
+import { assertConsistent } from './consistency.ts';
 import type { Snapshot } from './snapshot.ts';
 import { readSnapshotFile } from './snapshot-file.ts';
 

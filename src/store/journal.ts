@@ -3,9 +3,9 @@ import type { FileHandle } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import { fileId, openFile, replaceFile, syncFile, syncFolder, unwritable } from '../system/files.ts';
 import { damaged, replaced } from './errors.ts';
-import { chunksOf, linesOf, NEWLINE, readIfThere } from './lines.ts';
 import { SNAPSHOT_VERSION } from './migrations.ts';
 import { isRecord } from './parse-records.ts';
+import { chunksOf, linesOf, NEWLINE, readIfThere } from './read-lines.ts';
 import { parseChange, parseJson, type StoredChange } from './snapshot.ts';
 
 /*

@@ -9,9 +9,9 @@ import { replaceFile, syncFile, syncFolder } from '../system/files.ts';
 import { realNow } from '../system/real-time.ts';
 import { damaged } from './errors.ts';
 import type { Mark } from './journal.ts';
-import { chunksOf, linesOf, readIfThere } from './lines.ts';
 import { SNAPSHOT_VERSION } from './migrations.ts';
 import { isRecord } from './parse-records.ts';
+import { chunksOf, linesOf, readIfThere } from './read-lines.ts';
 import { parseJson, parseSnapshot, type Snapshot } from './snapshot.ts';
 
 /*

@@ -2,8 +2,8 @@ import { nearestName } from '../contract/error.ts';
 import { IS_UTF_16, isUtf16 } from '../contract/invisible.ts';
 import { COLLECTION_NAMES, type CollectionName } from '../contract/state.ts';
 import type { Change, State } from '../domain/state.ts';
+import type { WholeState } from './consistency.ts';
 import { damaged } from './errors.ts';
-import type { WholeState } from './integrity.ts';
 import { migrate, SNAPSHOT_VERSION } from './migrations.ts';
 import { isRecord, parseRecords } from './parse-records.ts';
 

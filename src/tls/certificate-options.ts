@@ -1,6 +1,6 @@
 import { isAnyAddress } from '../contract/address.ts';
 import { isSecure } from '../options/resolve.ts';
-import type { ResolvedOptions } from '../options/table.ts';
+import type { ResolvedOptions } from '../options/start-options.ts';
 import type { Identity } from './identity.ts';
 
 /*

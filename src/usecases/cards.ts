@@ -1,6 +1,6 @@
 import type { CardTransaction } from '../contract/card.ts';
+import type { CardAction, CardMovementKind } from '../contract/card-status.ts';
 import type { Merchant } from '../contract/merchant.ts';
-import type { CardAction, CardMovementKind } from '../contract/vocabulary.ts';
 import {
   applyCardAction,
   type CardMovement,

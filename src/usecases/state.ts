@@ -3,7 +3,7 @@ import { parseJsonObject } from '../contract/json-body.ts';
 import type { Merchant } from '../contract/merchant.ts';
 import { type Preparation, prepare } from '../domain/bootstrap.ts';
 import { State } from '../domain/state.ts';
-import { assertConsistent } from '../store/integrity.ts';
+import { assertConsistent } from '../store/consistency.ts';
 import { parseSnapshot, type Snapshot } from '../store/snapshot.ts';
 import { snapshotText } from '../store/snapshot-file.ts';
 import { resumeClock } from './clock.ts';

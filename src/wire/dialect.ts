@@ -1,10 +1,11 @@
 import type * as z from 'zod/mini';
 import type { CardTransaction } from '../contract/card.ts';
+import type { CardAction } from '../contract/card-status.ts';
 import type { ErrorCode, GatewayError } from '../contract/error.ts';
 import type { FormerKey, Merchant } from '../contract/merchant.ts';
 import type { PaymentRequest } from '../contract/payment.ts';
 import type { Choices } from '../contract/profiles.ts';
-import type { CardAction, Mode } from '../contract/vocabulary.ts';
+import type { Mode } from '../contract/vocabulary.ts';
 import type { CardPage, IssueCardCommand } from '../domain/card.ts';
 import type { ChosenFields, ComposedIpn, Composition, IpnComposer, IpnRequest } from '../domain/ipn.ts';
 import type { InitiateCommand } from '../domain/payment.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { AuditClient } from '../../src/audit/client.ts';
-import { Orders } from '../../src/audit/orders.ts';
+import { Orders } from '../../src/audit/order-source.ts';
 import { measures, readCondition, stablePart, urlProbe } from '../../src/audit/probe.ts';
 import { reconcile } from '../../src/audit/reconcile.ts';
 import type { AuditOptions } from '../../src/contract/audit-options.ts';

@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promis
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseJsonc } from '../../src/cli/configuration.ts';
-import { START_OPTIONS } from '../../src/options/table.ts';
+import { START_OPTIONS } from '../../src/options/start-options.ts';
 import { run, runJson, start } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 

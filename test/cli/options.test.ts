@@ -5,7 +5,7 @@ import type { ReadyEvent } from '../../src/cli/banner.ts';
 import { kebab } from '../../src/contract/error.ts';
 import { readJson, request } from '../../src/library/control-client.ts';
 import { environmentName, readValue, resolveOptions } from '../../src/options/resolve.ts';
-import { type OptionName, type OptionSpec, START_OPTIONS } from '../../src/options/table.ts';
+import { type OptionName, type OptionSpec, START_OPTIONS } from '../../src/options/start-options.ts';
 import { launch as launchBinary } from '../helpers/binary.ts';
 import { writePair } from '../helpers/certificates.ts';
 import { killGroup } from '../helpers/child.ts';

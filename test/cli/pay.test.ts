@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { Delivery } from '../../src/contract/delivery.ts';
 import type { Payment, Settled } from '../../src/contract/payment.ts';
-import type { StartOptions } from '../../src/options/table.ts';
+import type { StartOptions } from '../../src/options/start-options.ts';
 import { launch, run, runJson, startHere } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';

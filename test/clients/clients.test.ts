@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import type { Settled } from '../../src/contract/payment.ts';
 import { readJson, request } from '../../src/library/control-client.ts';
-import type { StartOptions } from '../../src/options/table.ts';
+import type { StartOptions } from '../../src/options/start-options.ts';
 import { listen } from '../helpers/answering.ts';
 import { launchProgram, runProgram } from '../helpers/child.ts';
 import { temporaryFolder } from '../helpers/folder.ts';

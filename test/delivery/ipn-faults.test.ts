@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Delivery as DeliveryView } from '../../src/contract/delivery.ts';
 import type { FaultRule } from '../../src/contract/fault.ts';
-import type { StartOptions } from '../../src/options/table.ts';
+import type { StartOptions } from '../../src/options/start-options.ts';
 import { type Answer, startReceiver } from '../helpers/receiver.ts';
 import { fields } from '../helpers/records.ts';
 import { ask, idOf, type Sim, startSim } from '../helpers/sim.ts';

@@ -3,7 +3,7 @@ import { dirname, join, normalize } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parseDocument } from 'yaml';
 import manifest from '../../package.json' with { type: 'json' };
-import { CARD_ACTIONS, CARD_TRANSITIONS } from '../../src/contract/vocabulary.ts';
+import { CARD_ACTIONS, CARD_TRANSITIONS } from '../../src/contract/card-status.ts';
 import { FENCES, isGenerated, PAGES, page, ROOT } from './pages.ts';
 
 /** Generated like GitHub's. */

@@ -2,7 +2,7 @@ import Big from 'big.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { maskedCardNumber } from '../../src/contract/card.ts';
-import { CARD_ACTIONS, CARD_STATUSES, CARD_TRANSITIONS } from '../../src/contract/vocabulary.ts';
+import { CARD_ACTIONS, CARD_STATUSES, CARD_TRANSITIONS } from '../../src/contract/card-status.ts';
 import {
   applyCardAction,
   chargeCard,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { isNeeded, newestIds, removePayments } from '../../src/domain/retention.ts';
 import { settle } from '../../src/domain/settle.ts';
 import { State } from '../../src/domain/state.ts';
-import { assertConsistent } from '../../src/store/integrity.ts';
+import { assertConsistent } from '../../src/store/consistency.ts';
 import { wholeState } from '../../src/store/snapshot.ts';
 import { applied, context, fullSnapshot, pendingPayment, state } from '../helpers/records.ts';
 

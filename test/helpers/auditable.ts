@@ -4,7 +4,7 @@ import type { AuditReport } from '../../src/contract/audit-report.ts';
 import { type GatewaySim, startGatewaySim } from '../../src/index.ts';
 import { auditReport } from '../../src/library/client.ts';
 import { controlServer } from '../../src/library/control-client.ts';
-import type { StartOptions } from '../../src/options/table.ts';
+import type { StartOptions } from '../../src/options/start-options.ts';
 import { usePublicKey } from '../merchants/mutants.ts';
 import { type Handler, SECRET, type Shop, startShop } from '../merchants/node-shop.ts';
 import { run } from './cli.ts';

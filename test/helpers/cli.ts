@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { onTestFinished } from 'vitest';
 import { run as runCommandLine } from '../../src/cli/run.ts';
-import type { StartOptions } from '../../src/options/table.ts';
+import type { StartOptions } from '../../src/options/start-options.ts';
 import { BINARY, runners, starter } from './binary.ts';
 import { begun, inherited, type RunOptions } from './child.ts';
 import { copyOfFiles, temporaryFolder } from './folder.ts';

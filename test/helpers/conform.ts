@@ -4,7 +4,7 @@ import { type ConformOptions, conform } from '../../src/conform/conform.ts';
 import { type ManifestLine, readManifest } from '../../src/conform/manifest.ts';
 import { dialect } from '../../src/library/merchant-client.ts';
 import { resolveOptions } from '../../src/options/resolve.ts';
-import type { StartOptions } from '../../src/options/table.ts';
+import type { StartOptions } from '../../src/options/start-options.ts';
 import { startAnswering } from './answering.ts';
 import type { Sim } from './sim.ts';
 

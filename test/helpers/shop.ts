@@ -1,5 +1,5 @@
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import type { StartOptions } from '../../src/options/table.ts';
+import type { StartOptions } from '../../src/options/start-options.ts';
 import { openPage, type TestPage } from './browser.ts';
 import { type Received, type Receiver, startReceiver } from './receiver.ts';
 import { ask, type Sim, startSim } from './sim.ts';

@@ -4,7 +4,7 @@ import type { Collection, ReadonlyCollection } from '../../src/domain/collection
 import { createApp } from '../../src/http/app.ts';
 import type { AppDependencies } from '../../src/http/environment.ts';
 import { resolveOptions } from '../../src/options/resolve.ts';
-import type { StartOptions } from '../../src/options/table.ts';
+import type { StartOptions } from '../../src/options/start-options.ts';
 import { type RunningServer, startServer } from '../../src/server.ts';
 import { seedOfTest } from './seed.ts';
 

@@ -6,7 +6,7 @@ import type { SimEvent } from '../../src/contract/event.ts';
 import { createFront, type FrontOptions } from '../../src/http/front.ts';
 import { listen } from '../../src/http/listener.ts';
 import { readJson, request } from '../../src/library/control-client.ts';
-import type { StartOptions } from '../../src/options/table.ts';
+import type { StartOptions } from '../../src/options/start-options.ts';
 import { issue } from '../../src/tls/certificates.ts';
 import { dialect } from '../../src/wire/documented/service.ts';
 import { LOOPBACK_NAMES } from '../helpers/certificates.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { FaultRule } from '../../src/contract/fault.ts';
-import type { StartOptions } from '../../src/options/table.ts';
+import type { StartOptions } from '../../src/options/start-options.ts';
 import { rawExchange, requestBytes } from '../helpers/raw.ts';
 import { fields } from '../helpers/records.ts';
 import { ask, type Sim, startSim } from '../helpers/sim.ts';

@@ -2,7 +2,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createApp } from '../../src/http/app.ts';
 import { resolveOptions } from '../../src/options/resolve.ts';
-import type { StartOptions } from '../../src/options/table.ts';
+import type { StartOptions } from '../../src/options/start-options.ts';
 import { startServer } from '../../src/server.ts';
 import { type Call, Contract, type Document, type Schema } from '../helpers/contract.ts';
 import { startReceiver } from '../helpers/receiver.ts';

@@ -8,7 +8,7 @@ import type { JsonSchema } from '../../src/contract/field.ts';
 import { readStructures } from '../../src/domain/configuration.ts';
 import { configurationSchema } from '../../src/options/json-schema.ts';
 import { resolveOptions } from '../../src/options/resolve.ts';
-import { type OptionKind, type OptionName, START_OPTIONS } from '../../src/options/table.ts';
+import { type OptionKind, type OptionName, START_OPTIONS } from '../../src/options/start-options.ts';
 
 const PUBLISHED = new URL('../../fixtures/config.schema.json', import.meta.url);
 const NAMES = Object.keys(START_OPTIONS) as OptionName[];

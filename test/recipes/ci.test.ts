@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
 import { environmentName } from '../../src/options/resolve.ts';
-import { START_OPTIONS } from '../../src/options/table.ts';
+import { START_OPTIONS } from '../../src/options/start-options.ts';
 import { fence } from '../docs/pages.ts';
 import { launchProgram } from '../helpers/child.ts';
 import { run } from '../helpers/cli.ts';

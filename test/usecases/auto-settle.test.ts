@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../src/contract/error.ts';
 import { timestamp } from '../../src/contract/time.ts';
 import type { Delivery, Payment } from '../../src/domain/state.ts';
-import type { StartOptions } from '../../src/options/table.ts';
+import type { StartOptions } from '../../src/options/start-options.ts';
 import { Store } from '../../src/store/store.ts';
 import type { Clock, DueWork } from '../../src/system/clock.ts';
 import { startAutoSettling } from '../../src/usecases/auto-settle.ts';

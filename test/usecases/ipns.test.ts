@@ -6,7 +6,7 @@ import { Courier } from '../../src/delivery/courier.ts';
 import { Egress } from '../../src/delivery/egress.ts';
 import { Poster } from '../../src/delivery/poster.ts';
 import { Faults } from '../../src/domain/faults.ts';
-import type { StartOptions } from '../../src/options/table.ts';
+import type { StartOptions } from '../../src/options/start-options.ts';
 import { Store } from '../../src/store/store.ts';
 import { Clock } from '../../src/system/clock.ts';
 import { ipnUseCases } from '../../src/usecases/ipns.ts';

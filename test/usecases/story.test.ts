@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { TimelineEntry } from '../../src/contract/payment.ts';
-import type { StartOptions } from '../../src/options/table.ts';
+import type { StartOptions } from '../../src/options/start-options.ts';
 import { payWithMistakes } from '../helpers/busy.ts';
 import { type Answer, startReceiver } from '../helpers/receiver.ts';
 import { ask, ORDER, type Sim, startSim } from '../helpers/sim.ts';

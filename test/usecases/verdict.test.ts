@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { requireTamperings } from '../../src/contract/tampering.ts';
-import type { StartOptions } from '../../src/options/table.ts';
+import type { StartOptions } from '../../src/options/start-options.ts';
 import type { SettleCommand } from '../../src/usecases/payments.ts';
 import { type FullVerdict, verdictOnFault, verdictView } from '../../src/usecases/verdict.ts';
 import { type Answer, type Received, startReceiver } from '../helpers/receiver.ts';

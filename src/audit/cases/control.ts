@@ -8,7 +8,7 @@ import { pause, performance } from '../../system/real-time.ts';
 import { type AuditCase, evidence, type Finding, type Target, withOrder, withoutProbe } from '../case.ts';
 import type { Observation } from '../client.ts';
 import { type Fix, MISTAKES } from '../mistakes.ts';
-import { originOf } from '../orders.ts';
+import { originOf } from '../order-source.ts';
 import {
   conditionProblem,
   differsAtPath,

@@ -1,5 +1,5 @@
-import { DEFAULT_KEYS, EXAMPLE_KEYS } from '../../contract/defaults.ts';
 import { INITIATE_FIELDS } from '../../contract/request-fields.ts';
+import { DEFAULT_KEYS, EXAMPLE_KEYS } from '../../contract/sample-values.ts';
 import {
   type AuditCase,
   type Cases,

@@ -1,8 +1,8 @@
 import type { CardWithTransactions } from '../../contract/card.ts';
-import { CARD_DEFAULTS } from '../../contract/defaults.ts';
+import { CARD_STATUSES, type CardAction, type CardMovementKind } from '../../contract/card-status.ts';
 import { command, hint } from '../../contract/error.ts';
 import { CARD_FIELDS, CARD_MOVEMENT_FIELDS } from '../../contract/request-fields.ts';
-import { CARD_STATUSES, type CardAction, type CardMovementKind } from '../../contract/vocabulary.ts';
+import { CARD_DEFAULTS } from '../../contract/sample-values.ts';
 import { changeCard, createCard, readCard, requireMerchant } from '../../library/merchant-client.ts';
 import { choice, defineCommand, type Group, pagedBy, requiredText, text, textsOf } from '../command.ts';
 import { type CommandResult, fieldsOf, listed, moment, pairs, table } from '../output.ts';

@@ -1,7 +1,7 @@
 import type { Command, Option } from 'commander';
 import { command, hint, usage } from '../../contract/error.ts';
 import { namesOf } from '../../contract/vocabulary.ts';
-import { type OptionSpec, START_OPTIONS } from '../../options/table.ts';
+import { type OptionSpec, START_OPTIONS } from '../../options/start-options.ts';
 import { defineCommand, isDefaultCommand } from '../command.ts';
 import bash from '../completion/gateway-sim.bash?text';
 import fish from '../completion/gateway-sim.fish?text';

@@ -11,7 +11,7 @@ import { namesOf } from '../../contract/vocabulary.ts';
 import { controlServer, trustingAgent } from '../../library/control-client.ts';
 import { dialect, requireMerchant } from '../../library/merchant-client.ts';
 import { readSecret, SEEN_IN_PS } from '../../options/resolve.ts';
-import type { ResolvedOptions } from '../../options/table.ts';
+import type { ResolvedOptions } from '../../options/start-options.ts';
 import { reason } from '../../system/files.ts';
 import { packaged, VERSION } from '../../system/package-info.ts';
 import { type Context, defineCommand, flag, type GivenValues, repeatCount, text } from '../command.ts';

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { lstat, readFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
-import { DEFAULT_KEYS } from '../../contract/defaults.ts';
 import { command, hint, usage } from '../../contract/error.ts';
+import { DEFAULT_KEYS } from '../../contract/sample-values.ts';
 import { SENT_ON_REQUEST } from '../../contract/vocabulary.ts';
-import { type OptionName, type OptionSpec, START_OPTIONS } from '../../options/table.ts';
+import { type OptionName, type OptionSpec, START_OPTIONS } from '../../options/start-options.ts';
 import { makeFolder } from '../../system/files.ts';
 import { packaged, packagedFixtures } from '../../system/package-info.ts';
 import { defineCommand, flag, text } from '../command.ts';

@@ -1,8 +1,8 @@
 import { curlCommand } from '../../contract/curl.ts';
-import { PAYMENT_DEFAULTS } from '../../contract/defaults.ts';
 import { command, GatewayError, type Hint, hint, usage } from '../../contract/error.ts';
 import type { Payment, PaymentFilter, Settled, SettleInput } from '../../contract/payment.ts';
 import { INITIATE_FIELDS, PAYMENT_FILTERS } from '../../contract/request-fields.ts';
+import { PAYMENT_DEFAULTS } from '../../contract/sample-values.ts';
 import { REDIRECT_WAIT_MS } from '../../contract/time.ts';
 import {
   CHECKOUT_THEMES,

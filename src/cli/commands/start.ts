@@ -9,7 +9,7 @@ import {
   type OptionSpec,
   type ResolvedOptions,
   START_OPTIONS,
-} from '../../options/table.ts';
+} from '../../options/start-options.ts';
 import { DEFAULT_DATA_DIR } from '../../store/server-file.ts';
 import { VERSION } from '../../system/package-info.ts';
 import { announce, bannerText, leftText, noticesOf, readyEvent } from '../banner.ts';

@@ -13,9 +13,9 @@ import type { Payment } from '../../domain/state.ts';
 import BUSY from './assets/busy.ts?text';
 import CLOSED_STYLES from './assets/closed.css?text';
 import PANEL_STYLES from './assets/panel.css?text';
+import { fill, WORDING, type Wording } from './checkout-texts.ts';
 import { PLACES } from './dashboard/paths.ts';
 import { inGroups, Link, type PageView, renderDocument, useWording, wordByWord } from './layout.tsx';
-import { fill, WORDING, type Wording } from './messages.ts';
 import { CHECKOUT_STYLES } from './styles.ts';
 
 /** Renders the page that asks for the customer's e-mail or verification code, as a whole HTML document. */

@@ -4,7 +4,7 @@ import { parseAccept } from 'hono/utils/accept';
 import { formatAmount } from '../../contract/amount.ts';
 import type { CheckoutTheme } from '../../contract/vocabulary.ts';
 import { type AppContext, type AppDependencies, basePath, type ServerRuntime } from '../environment.ts';
-import { type Language, WORDING, type Wording } from './messages.ts';
+import { type Language, WORDING, type Wording } from './checkout-texts.ts';
 
 /** The input that every page needs. */
 export interface PageView {

@@ -13,9 +13,9 @@ import { hasToken, isToken, TOKEN_COOKIE } from '../guard.ts';
 import { described, FORM_TYPE, HTML_TYPE, type Operation, seeOtherAnswer } from '../operation.ts';
 import { targetOf } from '../record-requests.ts';
 import { Command, renderCard, renderEnd } from './checkout.tsx';
+import { WORDING } from './checkout-texts.ts';
 import { ownPage, PLACES, UI } from './dashboard/paths.ts';
 import { type PageView, pageView } from './layout.tsx';
-import { WORDING } from './messages.ts';
 
 const TOKEN_PATH = '/_sim/ui/token';
 

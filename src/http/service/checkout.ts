@@ -28,10 +28,10 @@ import {
   type PaymentSummary,
   refusedPage,
 } from '../pages/checkout.tsx';
+import type { Language } from '../pages/checkout-texts.ts';
 import { PLACES, recordPath } from '../pages/dashboard/paths.ts';
 import { instant } from '../pages/dashboard/text.ts';
 import { type PageView, pageView, shownAmount } from '../pages/layout.tsx';
-import type { Language } from '../pages/messages.ts';
 import { notesOf } from '../record-requests.ts';
 import { MODE_WORDS } from './initiate.ts';
 

@@ -1,4 +1,4 @@
-import type { CardAction } from '../../contract/vocabulary.ts';
+import type { CardAction } from '../../contract/card-status.ts';
 import type { MerchantDialect, ServiceCall } from '../dialect.ts';
 import {
   CARD_NAMES,

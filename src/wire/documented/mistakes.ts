@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto';
 import { isAmount } from '../../contract/amount.ts';
-import { DEFAULT_KEYS, EXAMPLE_KEYS } from '../../contract/defaults.ts';
 import { invisibleIn, withoutInvisible } from '../../contract/invisible.ts';
+import { DEFAULT_KEYS, EXAMPLE_KEYS } from '../../contract/sample-values.ts';
 import { add, renderAmount } from '../../domain/money.ts';
 import type { VerifyKeys } from '../dialect.ts';
 import { encodedForm } from '../encoding.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { StartOptions } from '../../../src/options/table.ts';
+import type { StartOptions } from '../../../src/options/start-options.ts';
 import { temporaryFolder } from '../../helpers/folder.ts';
 import { rawExchange, requestBytes } from '../../helpers/raw.ts';
 import { fields } from '../../helpers/records.ts';

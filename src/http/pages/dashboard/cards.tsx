@@ -1,7 +1,7 @@
 import { type CardTransaction, maskedCardNumber } from '../../../contract/card.ts';
-import { CARD_DEFAULTS } from '../../../contract/defaults.ts';
+import { CARD_ACTIONS, CARD_MOVEMENTS, CARD_TRANSITIONS } from '../../../contract/card-status.ts';
 import { command } from '../../../contract/error.ts';
-import { CARD_ACTIONS, CARD_MOVEMENTS, CARD_TRANSITIONS } from '../../../contract/vocabulary.ts';
+import { CARD_DEFAULTS } from '../../../contract/sample-values.ts';
 import type { Card } from '../../../domain/state.ts';
 import type { AppDependencies } from '../../environment.ts';
 import { inGroups, Link, shownAmount } from '../layout.tsx';

@@ -1,8 +1,8 @@
 import type { Child } from 'hono/jsx';
 import { shownHeaders } from '../../../contract/credentials.ts';
 import { quoted, shellWord } from '../../../contract/curl.ts';
-import { withPaymentDefaults } from '../../../contract/defaults.ts';
 import type { RecordedRequest } from '../../../contract/event.ts';
+import { withPaymentDefaults } from '../../../contract/sample-values.ts';
 import type { Attempt } from '../../../domain/state.ts';
 import type { ServiceCall } from '../../../wire/dialect.ts';
 import type { AppDependencies } from '../../environment.ts';

@@ -6,6 +6,7 @@ import { type App, type AppContext, type AppDependencies, basePath } from '../..
 import { asGatewayError, requestLine, statusOf, unknownRoute } from '../../errors.ts';
 import DASHBOARD_STYLES from '../assets/dashboard.css?text';
 import SCRIPT from '../assets/live.ts?text';
+import STATUS_STYLES from '../assets/status.css?text';
 import { Link } from '../layout.tsx';
 import { BASE_STYLES } from '../styles.ts';
 import { AUDIT_PAGES, AUDIT_REPORT } from './audit.tsx';
@@ -119,7 +120,7 @@ export function dashboard(app: App, parts: AppDependencies): App {
       return c.body(text, 200, { 'Content-Type': `${type}; charset=UTF-8` });
     });
   asset('live.js', 'text/javascript', SCRIPT);
-  asset('dashboard.css', 'text/css', BASE_STYLES + DASHBOARD_STYLES);
+  asset('dashboard.css', 'text/css', BASE_STYLES + DASHBOARD_STYLES + STATUS_STYLES);
   // Users of the dashboard do not know the routes of its forms.
   pages.notFound((c) => refuse(c, missing, unknownRoute(requestLine(c), [], parts.dialect)));
   pages.onError((error) => {

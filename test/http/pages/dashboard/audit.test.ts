@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished, test } from 'vitest';
 import type { AuditProgress, AuditRequest, AuditRun } from '../../../../src/contract/audit-report.ts';
-import type { StartOptions } from '../../../../src/options/table.ts';
+import type { StartOptions } from '../../../../src/options/start-options.ts';
 import { startAuditable } from '../../../helpers/auditable.ts';
 import { pageOf, postForm } from '../../../helpers/forms.ts';
 import { gate } from '../../../helpers/receiver.ts';

@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
 import type { AuditGateway } from '../../src/audit/gateway.ts';
-import { Orders } from '../../src/audit/orders.ts';
+import { Orders } from '../../src/audit/order-source.ts';
 import { isAlive } from '../../src/store/process-identity.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { hangingCommand } from '../helpers/shells.ts';

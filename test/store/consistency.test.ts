@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { COLLECTION_NAMES, type CollectionName } from '../../src/contract/state.ts';
-import { assertConsistent, type WholeState } from '../../src/store/integrity.ts';
+import { assertConsistent, type WholeState } from '../../src/store/consistency.ts';
 import { fullSnapshot, wallet } from '../helpers/records.ts';
 
 const check = (state: WholeState) => () => assertConsistent(state, 'the file', ['GNF']);

@@ -1,7 +1,7 @@
 import { open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { chunksOf, linesOf } from '../../src/store/lines.ts';
+import { chunksOf, linesOf } from '../../src/store/read-lines.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 
 async function fileWith(text: string) {

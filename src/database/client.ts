@@ -1,0 +1,49 @@
+import type { Row } from './changes.ts';
+
+/*
+ * The databases of shops, each read by its own client: a program that the shop's developer has, and that knows its
+ * versions, sockets and passwords.
+ */
+
+/** A program to run, and how to ask it. */
+export interface DatabaseClient {
+  /** Names of the program: the first that is installed is run. */
+  files: readonly string[];
+  args: readonly string[];
+  /** The package that has the program. */
+  packageName: string;
+  /** Environment variables, in addition to those of this process. */
+  env?: Readonly<Record<string, string>>;
+  /** Statements before and after the queries: one transaction that reads only, and waits for nobody. */
+  begin: string;
+  end: string;
+  /** Prints `{"t": table, "c": column, "k": whether it is in the primary key, "w": a function that makes text of it}` for each column. */
+  schema: string;
+  /** Prints a line. */
+  echo: (line: string) => string;
+  /** Prints `{"n": the number of rows}`. */
+  count: (table: string) => string;
+  /** Prints each row of a table as JSON; without a primary key, with its `rowid` if the database has one. */
+  select: (table: string, columns: readonly Column[], hasKey: boolean) => string;
+}
+
+export interface Column {
+  name: string;
+  /** The function that makes text of its values, if JSON cannot hold them; empty if it can. */
+  wrap: string;
+}
+
+/** Marks the lines that are not rows. No row begins with it: each begins with a brace or a bracket. */
+export const MARK = '==';
+
+/** The rows that a client printed for one query: lines of JSON, or one list. */
+export function rowsIn(printed: string): Row[] {
+  const body = printed.trim();
+  if (body === '') return [];
+  return body.startsWith('[') ? JSON.parse(body) : body.split('\n').map((line) => JSON.parse(line));
+}
+
+/** A name in the standard's quotation marks. */
+export const doubleQuoted = (name: string) => `"${name.replaceAll('"', '""')}"`;
+/** A text of SQL. */
+export const text = (value: string) => `'${value.replaceAll("'", "''")}'`;

@@ -1,0 +1,45 @@
+import { type DatabaseClient, text } from './client.ts';
+
+/** Bytes are no JSON, and MariaDB puts JSON into JSON as it is stored, with its line breaks. */
+const WRAPPED =
+  "CASE WHEN c.character_set_name IS NULL AND c.data_type REGEXP 'binary|blob|bit|geometry|point|string|polygon' THEN 'HEX' WHEN c.data_type IN ('json', 'longtext') THEN 'CONCAT' ELSE '' END";
+
+/** MySQL and MariaDB. */
+export function mysql(url: URL): DatabaseClient {
+  const { username, hostname, port, pathname, searchParams } = url;
+  const socket = searchParams.get('socket');
+  const quote = (name: string) => `\`${name.replaceAll('`', '``')}\``;
+  const object = (pairs: readonly (readonly [string, string])[]) =>
+    // Unlike in the other databases, a backslash escapes.
+    `JSON_OBJECT(${pairs.flatMap(([name, value]) => [text(name.replaceAll('\\', '\\\\')), value]).join(', ')})`;
+  return {
+    files: ['mysql', 'mariadb'],
+    args: [
+      ...[
+        '--batch',
+        '--raw',
+        '--skip-column-names',
+        '--connect-timeout=5',
+        '--default-character-set=utf8mb4',
+      ],
+      ...(username ? [`--user=${decodeURIComponent(username)}`] : []),
+      ...(hostname ? [`--host=${hostname.replace(/^\[|\]$/g, '')}`] : []),
+      ...(port ? [`--port=${port}`] : []),
+      ...(socket ? [`--socket=${socket}`] : []),
+      `--database=${decodeURIComponent(pathname.slice(1))}`,
+    ],
+    packageName: 'mariadb-client or mysql-client',
+    begin: 'SET SESSION lock_wait_timeout = 1; START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY;',
+    end: 'COMMIT;',
+    schema: `SELECT ${object([
+      ['t', 'c.table_name'],
+      ['c', 'c.column_name'],
+      ['k', "c.column_key = 'PRI'"],
+      ['w', WRAPPED],
+    ])} FROM information_schema.columns c JOIN information_schema.tables t USING (table_schema, table_name) WHERE c.table_schema = DATABASE() AND t.table_type = 'BASE TABLE' ORDER BY c.table_name, c.ordinal_position;`,
+    echo: (line) => `SELECT ${text(line)};`,
+    count: (table) => `SELECT ${object([['n', 'COUNT(*)']])} FROM ${quote(table)};`,
+    select: (table, columns) =>
+      `SELECT ${object(columns.map(({ name, wrap }) => [name, wrap ? `${wrap}(${quote(name)})` : quote(name)]))} FROM ${quote(table)};`,
+  };
+}
