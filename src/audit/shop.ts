@@ -13,6 +13,7 @@ import { type CompleteOptions, hasOrders } from './options.ts';
 import { Orders } from './order-source.ts';
 import { changedPlaces, differenceOf, guessProbe, type OrderSnapshot, probesOf } from './probe.ts';
 import type { ShopProcess } from './shop-process.ts';
+import { Turns } from './turns.ts';
 import { Witness } from './witness.ts';
 
 /** A request and the response. */
@@ -38,7 +39,7 @@ const BREAK_MS = 50;
 const SHORTEST_GRACE_MS = 60;
 /** How much longer than for the control is waited at most. */
 const LONGEST_MARGIN_MS = 1_500;
-const SHORTEST_PATIENCE_MS = 700;
+const SHORTEST_PATIENCE_MS = 2_000;
 
 /** The default limit for a response, in milliseconds: a slow handler that takes the payment is no failure. */
 export const TIMEOUT_MS = 30_000;
@@ -69,6 +70,8 @@ export class Shop {
   /** The limit for a response, in milliseconds. */
   readonly timeoutMs: number;
   readonly #client: AuditClient;
+  /** What is learned is not learned from the attacks of other cases. */
+  readonly #turns = new Turns();
   /** The part of the probe's output for an order that changes only with a cause. */
   stablePart = (text: string) => text;
   #overlaps: Promise<boolean> | undefined;
@@ -231,14 +234,22 @@ export class Shop {
     return exchange;
   }
 
-  async send(request: ProbeRequest): Promise<Observation> {
+  send(request: ProbeRequest): Promise<Observation> {
+    return this.#turns.request(() => this.#send(request));
+  }
+
+  async #send(request: ProbeRequest): Promise<Observation> {
     this.options.cancelled?.throwIfAborted();
     const observation = await this.#request(() => this.#client.send(request));
     await this.#requireAlive([this.see(request, observation)]);
     return observation;
   }
 
-  async sendTogether(requests: readonly ProbeRequest[]): Promise<Observation[]> {
+  sendTogether(requests: readonly ProbeRequest[]): Promise<Observation[]> {
+    return this.#turns.request(() => this.#sendTogether(requests));
+  }
+
+  async #sendTogether(requests: readonly ProbeRequest[]): Promise<Observation[]> {
     this.options.cancelled?.throwIfAborted();
     const observations = await this.#request(() => this.#client.sendTogether(requests));
     const exchanges = requests.flatMap((request, index) => {
@@ -438,7 +449,7 @@ export class Shop {
 
   /** Returns a function that tells whether a place of the probe's output only records IPNs. */
   async records(): Promise<(place: string) => boolean> {
-    this.#learning ??= this.#learnRecords();
+    this.#learning ??= this.#turns.read(() => this.#learnRecords());
     this.#learned = await this.#learning;
     return (place) => this.#isRecord(place);
   }
@@ -471,13 +482,13 @@ export class Shop {
     const paid = other?.payment ?? control.payment;
     if (other) {
       await this.pay(paid);
-      await this.send(this.postOf(paid)(this.ipnOf(paid)));
+      await this.#send(this.postOf(paid)(this.ipnOf(paid)));
       await this.lookUntilPaid(paid);
       await this.grace();
     }
     const changedBy = async (payment: Payment, status: string) => {
       const before = await this.look(payment);
-      await this.send(this.postOf(payment)(this.ipnOf(payment).badlySigned().set('status', status)));
+      await this.#send(this.postOf(payment)(this.ipnOf(payment).badlySigned().set('status', status)));
       return changedPlaces(before.text, (await this.lookAfterGrace(payment)).text);
     };
     // A place that holds the last status changes with another status only.

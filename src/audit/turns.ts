@@ -1,6 +1,6 @@
 /**
- * Lets requests to the shop and readings of its database take turns: a reader may lock a database, and a shop that waits
- * for it could fail because of us.
+ * Lets requests to the shop and something that they would disturb take turns: readings of its database, because a reader
+ * may lock it, and a shop that waits for it could fail because of us; and experiments from which the audit learns.
  */
 export class Turns {
   #requests = 0;

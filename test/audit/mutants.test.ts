@@ -14,6 +14,9 @@ const CHOSEN = sample(MUTANTS, (one) => MUTANTS.find(({ class: kind }) => kind =
 const IN_WORDS = [
   'a name with a quote breaks the query',
   'ten forgeries lock an order',
+  'an unsigned failure marks a paid order',
+  'a quote breaks the query',
+  'a null character breaks the query',
   'a fatal error has status 200',
 ];
 

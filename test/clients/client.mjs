@@ -66,12 +66,12 @@ const RECEIVERS = {
   },
   // Like qs and PHP.
   nested: (body) => {
-    const ipn = {};
+    const ipn = Object.create(null);
     for (const [name, value] of new URLSearchParams(body)) {
       const path = name.split(/[[\]]+/).filter(Boolean);
       const last = path.pop();
       let at = ipn;
-      for (const key of path) at = at[key] ??= {};
+      for (const key of path) at = at[key] ??= Object.create(null);
       at[last] = value;
     }
     return { ...ipn, amount: ipn.data.amount, trx: ipn.data.payment_trx };

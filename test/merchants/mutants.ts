@@ -98,7 +98,7 @@ const FAILS_OPEN = [
   }),
   lenient(
     'the signature null is not checked',
-    'B',
+    'J',
     'signature-literal',
     (form) => signature(form) === 'null',
   ),
@@ -187,15 +187,18 @@ const BINDINGS = [
       [...shop.orders.values()].find(({ token }) => token === url.searchParams.get('token')),
   }),
   mutant('identifiers are compared without case', 'E', 'identifier-case', {
+    isToken: () => true,
     find: (shop, form) =>
       [...shop.orders.values()].find(
         (one) => one.identifier.toLowerCase() === text(form, 'identifier').toLowerCase(),
       ),
   }),
   mutant('identifiers are trimmed', 'E', 'identifier-spaces', {
+    isToken: () => true,
     find: (shop, form) => shop.orders.get(text(form, 'identifier').trim()),
   }),
   mutant('an identifier matches by its end', 'E', 'identifier-prefix', {
+    isToken: () => true,
     find: (shop, form) =>
       [...shop.orders.values()].find((one) => text(form, 'identifier').endsWith(one.identifier)),
   }),

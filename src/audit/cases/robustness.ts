@@ -446,7 +446,7 @@ const LEAKS = family({
 });
 
 const NO_PROTOTYPE = {
-  text: 'Parse nested fields with a library that ignores __proto__ and constructor, or into objects without a prototype, and check the signature before anything else.',
+  text: 'Parse nested fields with a library that ignores __proto__ and constructor, or into objects without a prototype, and check the signature before anything else. Restart your shop now: its objects stay changed.',
 };
 
 export const ROBUSTNESS: readonly AuditCase[] = [...INJECTION, ...ROBUST, ...LEAKS];

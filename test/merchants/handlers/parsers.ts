@@ -50,19 +50,22 @@ export const literalKeys: Parser = ({ body }) => {
 
 type Merge = (group: Record<string, unknown>, name: string, value: string) => void;
 
+/** Without a prototype, which a field such as `__proto__[status]` would change for every object. */
+const group = (): Record<string, unknown> => Object.create(null);
+
 function nestedBy(merge: Merge, body: string): Record<string, unknown> {
-  const all: Record<string, unknown> = {};
+  const all = group();
   for (const [key, value] of new URLSearchParams(body)) {
     const parts = key.replaceAll(']', '').split('[');
     const last = parts.pop() ?? '';
-    let group = all;
+    let at = all;
     for (const part of parts) {
-      const inner = group[part];
-      const next = isObject(inner) ? inner : {};
-      group[part] = next;
-      group = next;
+      const inner = at[part];
+      const next = isObject(inner) ? inner : group();
+      at[part] = next;
+      at = next;
     }
-    merge(group, last, value);
+    merge(at, last, value);
   }
   return all;
 }
