@@ -273,14 +273,14 @@ async function runCases(shop: Shop, chosen: readonly AuditCase[]): Promise<Audit
   );
   const most = shop.calibration.lagMs > LATE_MS ? CONCURRENCY_IF_LATE : CONCURRENCY;
   const limit = isShared ? 1 : most;
-  /** Convictions, which are tried again alone and on a fresh order. */
+  /** Convictions and notes, which are tried again alone and on a fresh order. */
   const suspected = new Map<AuditCase, Finding>();
   await runConcurrently(
     cases.filter(({ alone, last }) => !alone && !last),
     limit,
     async (one) => {
       const finding = await run(one);
-      if (finding.verdict === 'fail' || finding.stopped) suspected.set(one, finding);
+      if (['fail', 'note'].includes(finding.verdict) || finding.stopped) suspected.set(one, finding);
       else record(one, finding);
     },
   );
@@ -334,6 +334,10 @@ async function tryAgain(
   shop: Shop,
 ): Promise<[Finding, string | null]> {
   if (first.stopped) return afterStop(one, first, run, shop);
+  if (first.verdict === 'note' && first.answer) {
+    if (!shop.orders.areLimited) shop.orders.allowAnother();
+    return [await run(one), null];
+  }
   // What a request of the shop itself shows does not change.
   if (first.verdict !== 'fail' || !first.answer) return [first, null];
   const most = one.isRace ? RACE_TRIES : 2;

@@ -26,7 +26,7 @@ export interface Finding {
   answer?: { url: string; status: number | null };
   /** Whether the shop stopped while it ran. */
   stopped?: true;
-  /** Whether a concurrent case may have caused it: if so, the case is run again alone. */
+  /** Whether another case may have caused it: if so, only what is seen again alone, on a new order, counts. */
   again?: true;
 }
 
@@ -117,13 +117,10 @@ export function withOrder(run: (target: Target) => Promise<Finding>): Run {
         'the probe reports the order as paid before anything was sent: is its identifier reused?',
       );
     }
-    const finding = await run({
-      shop,
-      payment,
-      before,
-      ipn: shop.ipnOf(payment),
-      post: shop.postOf(payment),
-    });
+    const isReused = order.text !== undefined;
+    const ran = await run({ shop, payment, before, ipn: shop.ipnOf(payment), post: shop.postOf(payment) });
+    // What another case did to the order may not show in its state.
+    const finding: Finding = isReused && ran.verdict === 'fail' ? { again: true, ...ran } : ran;
     const after = shop.canLook ? await shop.look(payment) : before;
     order.isUntouched =
       finding.verdict === 'pass' && after.paid === false && shop.isSame(before.text, after.text);
@@ -239,7 +236,7 @@ export async function judgeTraces(
 async function judgeEffects(shop: Shop, before: OrderSnapshot, after: OrderSnapshot): Promise<Judgement> {
   const effects = (await shop.changesOf(before, after)).filter((place) => shop.isCounted(place));
   if (!effects.length) return { verdict: 'pass' };
-  const harm = `An IPN that the shop then rejects causes this, as a payment does: ${effects.join(', ')}.`;
+  const harm = `An IPN that the shop then rejects has effects of a payment: ${effects.join(', ')} changed.`;
   const because = { mistake: 'effects-before-checks', harm } as const;
   return fail(harm, { again: true, because });
 }

@@ -17,15 +17,15 @@ const WHOLE: Code = {
 };
 
 const signed = (expected: Code): Code => ({
-  PHP: `${WHOLE.PHP}\n${expected.PHP}\nif (!hash_equals($expected, $_POST['signature'])) { http_response_code(400); exit; }`,
-  Node: `${WHOLE.Node}\n${expected.Node}\nconst [one, other] = [body.signature, expected].map((text) => Buffer.from(text));\nif (one.length !== other.length || !timingSafeEqual(one, other)) return refuse();`,
-  Python: `${WHOLE.Python}\n${expected.Python}\nif not hmac.compare_digest(expected.encode(), form['signature'].encode()): return refuse()`,
+  PHP: `// $secretKey: your secret key, which must not be empty\n${WHOLE.PHP}\n${expected.PHP}\nif (!hash_equals($expected, $_POST['signature'])) { http_response_code(400); exit; }`,
+  Node: `// body: the form with nested fields, as express.urlencoded({ extended: true }) reads it; createHmac and timingSafeEqual are from node:crypto\n${WHOLE.Node}\n${expected.Node}\nconst [one, other] = [body.signature, expected].map((text) => Buffer.from(text));\nif (one.length !== other.length || !timingSafeEqual(one, other)) return refuse();`,
+  Python: `# form: the flat fields, as request.form of Flask; hmac and hashlib are modules of Python\n${WHOLE.Python}\n${expected.Python}\nif not hmac.compare_digest(expected.encode(), form['signature'].encode()): return refuse()`,
 });
 
 /** The fix of each mistake, and its effort, estimated for a shop of typical size. */
 export const MISTAKES = {
   'signature-not-checked': {
-    text: 'For every request, before anything else, compute the HMAC over data.amount and identifier as received, and compare all of it, in constant time. Reject the IPN if it does not match. No flag, header, method or content type may skip this check.',
+    text: 'For every request, once its fields are known to be texts, compute the HMAC over the very data.amount and identifier that you use, as received, and compare all of it, in constant time. Reject the IPN if it does not match, and every method but POST. No flag, header, method or content type may skip this check.',
     effort: 'a few lines in the IPN handler',
     code: signed,
   },
@@ -65,18 +65,18 @@ export const MISTAKES = {
     text: 'Put an unguessable token in the ipn_url, store it with the order, and check it in the handler. The signature does not cover the mode, and does not separate amount from identifier. The token closes both gaps; identifiers of exactly 20 characters close only the second.',
     effort: 'a database column, and a few lines where you initiate payments and in the IPN handler',
     code: {
-      PHP: `$order['token'] = bin2hex(random_bytes(16)); $fields['ipn_url'] = "$base/ipn?token={$order['token']}"; // when you initiate\nif (!$order || !hash_equals($order['token'], (string) ($_GET['token'] ?? ''))) { http_response_code(404); exit; } // in the handler`,
-      Node: `order.token = randomBytes(16).toString('hex'); fields.ipn_url = \`\${base}/ipn?token=\${order.token}\`; // when you initiate\nif (!order || url.searchParams.get('token') !== order.token) return refuse(); // in the handler`,
-      Python: `order['token'] = secrets.token_hex(16); fields['ipn_url'] = f"{base}/ipn?token={order['token']}"  # when you initiate\nif order is None or not hmac.compare_digest(order['token'].encode(), query.get('token', '').encode()): return refuse()  # in the handler`,
+      PHP: `$order['token'] = bin2hex(random_bytes(16)); $fields['ipn_url'] = "$base/ipn?token={$order['token']}"; // when you initiate\nif (empty($order['token']) || !hash_equals($order['token'], (string) ($_GET['token'] ?? ''))) { http_response_code(404); exit; } // in the handler`,
+      Node: `order.token = randomBytes(16).toString('hex'); fields.ipn_url = \`\${base}/ipn?token=\${order.token}\`; // when you initiate\nif (!order?.token || url.searchParams.get('token') !== order.token) return refuse(); // in the handler`,
+      Python: `order['token'] = secrets.token_hex(16); fields['ipn_url'] = f"{base}/ipn?token={order['token']}"  # when you initiate\nif not order or not order['token'] or not hmac.compare_digest(order['token'].encode(), query.get('token', '').encode()): return refuse()  # in the handler`,
     },
   },
   'token-not-checked': {
-    text: 'Compare the token in the request with the token stored with this very order. Reject an IPN without a token, or with that of another order.',
+    text: 'Compare the token in the request with the token stored with this very order. Reject an IPN without a token, or with that of another order, and every IPN for an order that has none.',
     effort: 'one line in the IPN handler',
     code: {
-      PHP: `if (!$order || !hash_equals($order['token'], (string) ($_GET['token'] ?? ''))) { http_response_code(404); exit; }`,
-      Node: `if (!order || url.searchParams.get('token') !== order.token) return refuse();`,
-      Python: `if order is None or not hmac.compare_digest(order['token'].encode(), query.get('token', '').encode()): return refuse()`,
+      PHP: `if (empty($order['token']) || !hash_equals($order['token'], (string) ($_GET['token'] ?? ''))) { http_response_code(404); exit; }`,
+      Node: `if (!order?.token || url.searchParams.get('token') !== order.token) return refuse();`,
+      Python: `if not order or not order['token'] or not hmac.compare_digest(order['token'].encode(), query.get('token', '').encode()): return refuse()`,
     },
   },
   'effects-before-checks': {
@@ -96,13 +96,13 @@ export const MISTAKES = {
     text: 'Check the signature first: an IPN that you reject changes nothing. Only the status success marks an order as paid. No other status may change an order, least of all a paid one.',
     effort: 'one line in the IPN handler',
     code: {
-      PHP: `if (!$order || ($_POST['status'] ?? '') !== 'success' || $order['status'] !== 'pending') { http_response_code(200); exit; }`,
-      Node: `if (!order || body.status !== 'success' || order.status !== 'pending') return accept();`,
-      Python: `if order is None or form.get('status') != 'success' or order['status'] != 'pending': return accept()`,
+      PHP: `if (!$order) { http_response_code(404); exit; }\nif (($_POST['status'] ?? '') !== 'success' || $order['status'] !== 'pending') { http_response_code(200); exit; }`,
+      Node: `if (!order) return refuse();\nif (body.status !== 'success' || order.status !== 'pending') return accept();`,
+      Python: `if order is None: return refuse()\nif form.get('status') != 'success' or order['status'] != 'pending': return accept()`,
     },
   },
   'paid-more-than-once': {
-    text: 'Wherever your shop marks an order as paid, use one conditional database update, and fulfill the order only if that update changed the row. It must match only unpaid orders, so that shipped or refunded ones stay as they are. A copy of an IPN must change nothing else.',
+    text: 'Wherever your shop marks an order as paid, use one conditional database update, and fulfill the order only if that update changed the row. It must match only unpaid orders, so that shipped or refunded ones stay as they are. A copy of an IPN must change nothing else. Without a database, check and set the status in one step, with nothing awaited between them.',
     effort: 'one database query',
     code: {
       PHP: `$pay = $db->prepare("UPDATE orders SET status = 'paid' WHERE identifier = ? AND status = 'pending'"); $pay->execute([$identifier]); if ($pay->rowCount() === 1) fulfill($order);`,
@@ -115,7 +115,7 @@ export const MISTAKES = {
     effort: 'moving a few lines in the IPN handler',
   },
   'headers-trusted': {
-    text: 'Do not trust headers: anyone can set them. Only the signature proves the sender.',
+    text: 'Delete the code that skips the signature check for certain headers or addresses, such as X-Forwarded-For or Origin: anyone can set them. Only the signature proves the sender.',
     effort: 'a few lines in the IPN handler',
     code: signed,
   },

@@ -195,6 +195,7 @@ export const AMOUNT: readonly AuditCase[] = family({
       return ['A', 'B', 'C'].map((last) => part.set('trx', part.get('trx').slice(0, -1) + last));
     }),
     harm: 'A customer who pays a part of the price gets the whole order: copies of one IPN count as further payments.',
+    state: 'the order is pending; send these in this order',
   },
   'amount-with-total': {
     about:

@@ -396,6 +396,7 @@ const COPIED = ofCopies({
   },
   'retry-while-running': {
     about: 'A retry while the first attempt is still running.',
+    state: 'the customer has paid, and the same request is still being answered; each try needs a new order',
     run: withOrder(async (target) => {
       const { shop, payment, ipn, post } = target;
       await shop.pay(payment);
@@ -407,7 +408,6 @@ const COPIED = ofCopies({
       return { ...evidence(request, observation), ...(await judgeTogether(target)) };
     }),
     isRace: true,
-    state: UNPAID,
   },
 });
 

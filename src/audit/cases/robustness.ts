@@ -14,6 +14,7 @@ import {
   type Judgement,
   judgeAccepted,
   PAYS_BY_ANY_STATUS,
+  PAYS_ORDERS,
   PAYS_OTHER_ORDERS,
   type Run,
   rejected,
@@ -155,9 +156,10 @@ export const PROTOTYPE = family({
       // The second observation: an order for which nothing was sent.
       const isProven = another && (await shop.look(another.payment)).paid;
       const { answer: _, ...proven } = finding;
-      return isProven
-        ? { ...proven, why: 'The order is paid, and so is every new one.', fix: NO_PROTOTYPE }
-        : finding;
+      if (isProven)
+        return { ...proven, why: 'The order is paid, and so is every new one.', fix: NO_PROTOTYPE };
+      // The forgery itself paid the order.
+      return { ...finding, because: { mistake: 'signature-not-checked', harm: PAYS_ORDERS } };
     }),
   },
 });

@@ -25,9 +25,13 @@ export function guessedAddress({ shop, payment }: Target): { url: string; hasTok
 const BY_SANDBOX =
   'With only the public key, an attacker makes a sandbox payment with the identifier and amount of a live order. The genuine IPN of that payment marks the live order as paid.';
 
+const WITH_OTHER_TOKEN =
+  'The IPN of a sandbox payment paid the order at an address without its own token: with none, or with that of another order.';
+
 /** An order that has a token was paid without it. */
 const withoutItsToken = (finding: Finding): Finding => ({
   ...finding,
+  ...(finding.verdict === 'at-risk' && { why: WITH_OTHER_TOKEN }),
   because: { mistake: 'token-not-checked', harm: BY_SANDBOX },
 });
 

@@ -241,7 +241,11 @@ const SECOND_IDENTIFIERS: Readonly<Record<string, SecondIdentifier>> = {
       return [
         asJson(JSON.stringify([own.fields, forged.fields]), target),
         { ...post(forged), url: withQuery(post(forged).url, ...own.pairs) },
-        { ...post(own), url: withQuery(post(own).url, ...forged.pairs) },
+        ...['POST', 'PUT', 'PATCH'].map((method) => ({
+          ...post(own),
+          method,
+          url: withQuery(post(own).url, ...forged.pairs),
+        })),
       ];
     },
     mistake: 'signature-not-checked',

@@ -272,6 +272,8 @@ const COLOURS = {
   skipped: 'gray',
 } as const satisfies Record<AuditVerdict, keyof ChalkInstance>;
 
+const TO_REPEAT =
+  'To repeat a request, place a new order, and replace the identifier, the token and, if the IPN is signed, the signature.';
 const FEW = 8;
 const few = (names: readonly string[]) =>
   names.length > FEW
@@ -327,6 +329,7 @@ export function auditText(report: AuditReport, colour: ChalkInstance, isWhole = 
     [flowing(colour.bold(onOneLine(auditHeadline(report)))), ...releases(cases).map(flowing)],
     ...paragraphs,
     quietLines,
+    ...(mistakes.length ? [[flowing(TO_REPEAT)]] : []),
     [flowing(`${counted(cases.length, 'case')}: ${counts.join(', ')}. ${left}`)],
   ]
     .filter((lines) => lines.length)
