@@ -56,8 +56,14 @@ export async function connect(
   if (url === undefined && (choice.dataDir || !guess)) {
     const where = dataDir ?? `${DEFAULT_DATA_DIR} in this or a parent folder`;
     const unset = dataDir === undefined ? ', and neither --url nor GATEWAY_SIM_URL is set' : '';
+    const isElsewhere =
+      !choice.dataDir &&
+      ['ready', 'unready'].includes(await probe({ url: DEFAULT_URL, tlsCa: undefined }, IDENTIFY_MS));
     throw new GatewayError('no_server', `no gateway-sim is running for ${where}${unset}`, {
-      hint: hint`Start one with: ${command('start')}`,
+      // Only the user may say that another emulator is meant.
+      hint: isElsewhere
+        ? hint`One runs at the default address: add ${option('url')} ${DEFAULT_URL} if you mean that.`
+        : hint`Start one with: ${command('start')}`,
     });
   }
   const known = info?.url === url ? info : undefined;

@@ -617,7 +617,7 @@ function rejected(attempt: KnownAttempt, dialect: SignatureTools): string {
   if (showsSignature(attempt, dialect)) return SIGNATURE_SHOWN;
   const { amount } = dialect.verify(requestBody, { secretKey: '' });
   if (!amount || !/\.\d*0$/.test(amount)) return REJECTED;
-  return `${REJECTED} If ${amount.slice(0, -1)}1 passes and ${amount} does not, your handler drops the 0.`;
+  return `${REJECTED} Does your handler read ${amount} as a number? Then it drops the 0.`;
 }
 
 const SIGNATURE_SHOWN =

@@ -162,7 +162,7 @@ describe.each(STACKS)(
         const [file, from, to] = flaw;
         const verifies = readFileSync(join(folder, file), 'utf8');
         expect(verifies).toContain(from);
-        expect(textOf(page)).toMatch(new RegExp(`To see it fail, sign \`.*\` in \`${file}\``));
+        expect(textOf(page)).toMatch(new RegExp(`To see it fail, sign \`.*\` as the amount .*\`${file}\``));
         await write(file, verifies.replace(from, to));
         const broken = await type(line);
         expect(broken.code).not.toBe(0);

@@ -571,7 +571,7 @@ describe('a diagnosis', () => {
     const page = `${sim.url}/_sim/ui/ipns/${settled.delivery?.id}`;
     const before = await (await fetch(page)).text();
     expect(before).toContain('Find the cause');
-    expect(before).toContain('If 49.91 passes and 49.90 does not, your handler drops the 0.');
+    expect(before).toContain('Does your handler read 49.90 as a number? Then it drops the 0.');
     const body = new URLSearchParams({ from: new URL(page).pathname });
     const after = await (await fetch(`${page}/diagnose`, { method: 'POST', body })).text();
     expect(after).toMatch(/<h2>Your handler signs 49.9. The IPN says 49.90.<\/h2>/);
