@@ -269,6 +269,8 @@ const FLAWS: Record<string, [found: string, flaw: Partial<Handler>]> = {
   'goods are released before an optional field breaks the handler': [
     'copies-incomplete',
     {
+      initiate: (fields) => ({ ...fields, ipn_url: (fields['ipn_url'] ?? '').replace(/\?.*/, '') }),
+      isToken: () => true,
       pay: (order, form) => {
         if (order.paid) return;
         order.credited++;

@@ -7,6 +7,7 @@ import {
   type Cases,
   CHANGES_ORDERS,
   evidence,
+  type Finding,
   fail,
   family,
   IS_PAID,
@@ -31,6 +32,7 @@ import { hundredth, type Ipn, plainAmount, swapCase, withQuery } from '../ipn.ts
 import { isCountOrLog, numericChanges, type OrderSnapshot } from '../probe.ts';
 import type { Shop } from '../shop.ts';
 import { TRANSPORTS } from '../transports.ts';
+import { guessedAddress } from './sandbox.ts';
 
 /*
  * A payment takes effect once, only with the status success, and a paid order stays paid.
@@ -225,6 +227,8 @@ function incomplete(ipn: Ipn): Ipn[] {
   return [...[...names].map((name) => ipn.without(name)), ipn.set('holder', 'Zoë 🙂'.repeat(60))];
 }
 
+const NOT_BY_OTHERS = 'The token in the ipn_url keeps others from sending such an IPN.';
+
 /** Each of them twice, on an order of its own, and then the genuine IPN: a handler that fails halfway must not ship again. */
 const copiesOfIncomplete: Run = async (shop) => {
   const { control } = shop;
@@ -236,16 +240,23 @@ const copiesOfIncomplete: Run = async (shop) => {
       await send(target, request);
       const { shown } = await send(target, request);
       await send(target, target.ipn);
-      return { ...shown, ...(await judgeEffects(target)) };
+      const judged = await judgeEffects(target);
+      const isNote = judged.verdict === 'fail' && guessedAddress(target).hasToken;
+      return {
+        ...shown,
+        ...judged,
+        ...(isNote && { verdict: 'note', why: `${judged.why} ${NOT_BY_OTHERS}` }),
+      };
     })(shop);
   const all = await Promise.all(incomplete(shop.ipnOf(control.payment)).map((_, index) => tried(index)));
-  for (const [index, { verdict }] of all.entries()) {
-    if (verdict !== 'fail') continue;
+  const isHarm = ({ verdict }: Finding) => verdict === 'fail' || verdict === 'note';
+  for (const [index, one] of all.entries()) {
+    if (!isHarm(one)) continue;
     // The others may have caused an effect that their orders share.
     const alone = await tried(index);
-    if (alone.verdict === 'fail') return alone;
+    if (isHarm(alone)) return alone;
   }
-  return all.find(({ verdict }) => verdict !== 'fail') ?? skipped('there is nothing to send');
+  return all.find((one) => !isHarm(one)) ?? skipped('there is nothing to send');
 };
 
 /** Copies of an IPN that differ in what its signature does not cover. */
