@@ -138,7 +138,7 @@ export const evidence = (request: ProbeRequest, observation: Observation) => ({
 });
 
 /** An IPN is posted to the order's ipn_url. */
-type Sent = Ipn | ProbeRequest;
+export type Sent = Ipn | ProbeRequest;
 
 export async function send({ shop, post }: Target, sent: Sent) {
   const request = sent instanceof Ipn ? post(sent) : sent;

@@ -20,6 +20,7 @@ import {
   payByIpn,
   type Run,
   rejected,
+  type Sent,
   send,
   skipped,
   type Target,
@@ -194,8 +195,6 @@ const replayOfOldest: Run = async (shop) => {
   const target = { shop, payment, before, ipn: shop.ipnOf(payment), post: shop.postOf(payment) };
   return attack(target, target.ipn, judgeCopy(shop, before), 'whether the copy had a second effect');
 };
-
-type Sent = Ipn | ProbeRequest;
 
 /** Copies of the IPN that paid an order, one after another; if they do harm, each for an order of its own. */
 const replays =
