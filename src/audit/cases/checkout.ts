@@ -257,6 +257,8 @@ const RETURN = family({
           if (closed !== undefined) return skipped(closed);
           const request = target.post(bad(target.ipn, shop.gateway.secretKey));
           await shop.send(request);
+          if ((await shop.lookAfterGrace(target.payment)).paid)
+            return { ...skipped('the IPN itself pays the order'), verdict: 'pass' };
           const found = await attack(target, page, rejected(target));
           return {
             ...found,
