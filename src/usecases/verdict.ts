@@ -142,7 +142,8 @@ export function verdictOnDelivery(delivery: Delivery, parts: VerdictParts): Full
   // Known servers send no other status.
   if (delivery.status !== 'success') return resent;
   const isCopyAccepted = (delivery.diagnosis?.accepted ?? 'genuine') !== 'genuine';
-  const outcome = isCopyAccepted ? COPY_ACCEPTED : SENT_ONCE;
+  const isStopped = last?.failure?.code === 'connection_refused';
+  const outcome = isCopyAccepted ? COPY_ACCEPTED : isStopped ? NEVER_ARRIVED : SENT_ONCE;
   return { ...resent, outcome };
 }
 
@@ -235,6 +236,7 @@ function since(cause: string, last: Attempt): string {
 /** What it means that an IPN was not accepted (observed: ipn-not-retried). */
 const SENT_ONCE =
   'Not accepted. Gateways of this kind send each IPN once: unless your handler had already stored the payment, this order stays unpaid.';
+const NEVER_ARRIVED = 'Not accepted. Gateways of this kind send each IPN once, so this order stays unpaid.';
 const COPY_ACCEPTED =
   'Gateways of this kind send each IPN once, so the order of a real customer would stay unpaid. Here, the accepted copy may have marked it as paid.';
 

@@ -76,7 +76,7 @@ const SAYS: Readonly<Record<string, readonly [headline: RegExp, where: keyof typ
   '400': [/^Your handler rejected a genuine IPN \(400\) without a reason\.$/, 'handler'],
   '500': [/^Your handler failed \(500\)\.$/, 'handler'],
   hang: [/^Your handler did not answer in time\.$/, 'handler'],
-  unreachable: [/^Your shop is not running at this address\.$/, 'handler'],
+  unreachable: [/^Your shop is not running at this address\.$/, 'shop'],
   redirect: [/^Your handler redirected to a login page/, 'handler'],
   'accepted forgery': [/^Your handler accepted a forged IPN\.$/, 'handler'],
   'corrupted signature accepted': [/^Your handler accepted an invalid signature\.$/, 'handler'],
@@ -90,6 +90,7 @@ const SAYS: Readonly<Record<string, readonly [headline: RegExp, where: keyof typ
   'copies rejected': [/^Your handler accepted the IPN, but not its copy \(400\)\.$/, 'handler'],
 };
 const WHERE = {
+  shop: /^Your shop, http/,
   handler: /^Your handler, http/,
   rule: /^Your fault rule, not your handler$/,
   nobody: undefined,

@@ -44,7 +44,10 @@ export function VerdictCard(props: {
           <h2>{headline}</h2>
           <Facts
             rows={[
-              ['Where', where && WHERE[where](address)],
+              [
+                'Where',
+                where && WHERE[where](address, attempts.at(-1)?.failure?.code === 'connection_refused'),
+              ],
               ['Fix', fix && <strong>{fix}</strong>],
               ['Attempts', isMixed ? describeAttempts(attempts, parts.runtime.settings.ipn.schedule) : null],
               ['Why', withoutStart(cause, headline) || null],
@@ -127,9 +130,9 @@ const SIGNATURES = 'ipns-by-hand.md#why-a-signature-does-not-match';
 const DOCS = { receiver: 'receive-and-verify.md', rule: 'faults.md', emulator: 'retries.md' } as const;
 
 const WHERE = {
-  receiver: (url: string) => (
+  receiver: (url: string, isStopped: boolean) => (
     <>
-      Your handler, <code>{url}</code>
+      Your {isStopped ? 'shop' : 'handler'}, <code>{url}</code>
     </>
   ),
   rule: () => 'Your fault rule, not your handler',
