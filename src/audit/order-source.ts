@@ -100,15 +100,22 @@ export class Orders {
    * @throws GatewayError `timed_out` if the shop initiates no payment, `check_failed` if the order cannot be placed
    */
   async take(): Promise<UsedOrder | undefined> {
+    const fresh = await this.takeNew();
+    if (fresh) return fresh;
+    const untouched = this.#untouched.pop();
+    if (untouched) return this.#use(untouched);
+    // Waits until a case releases an unchanged order.
+    return this.#inUse === 0 ? undefined : new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  /** A new pending order; undefined if the maximum is reached. Waits for no case. */
+  async takeNew(): Promise<UsedOrder | undefined> {
     const next = this.#queue.then(() =>
       this.made.length < this.#most + this.#replaced ? this.#make() : undefined,
     );
     this.#queue = next.catch(() => {});
     const payment = await next;
-    const untouched = payment ? { payment, text: undefined } : this.#untouched.pop();
-    if (untouched) return this.#use(untouched);
-    // Waits until a case releases an unchanged order.
-    return this.#inUse === 0 ? undefined : new Promise((resolve) => this.#waiting.push(resolve));
+    return payment && this.#use({ payment, text: undefined });
   }
 
   /** The maximum number of orders. */

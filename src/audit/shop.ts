@@ -238,6 +238,11 @@ export class Shop {
     return this.#turns.request(() => this.#send(request));
   }
 
+  /** Sends a request that places an order, also while the audit learns: that may wait for orders. */
+  sendOrder(request: ProbeRequest): Promise<Observation> {
+    return this.#send(request);
+  }
+
   async #send(request: ProbeRequest): Promise<Observation> {
     this.options.cancelled?.throwIfAborted();
     const observation = await this.#request(() => this.#client.send(request));
@@ -449,7 +454,7 @@ export class Shop {
 
   /** Returns a function that tells whether a place of the probe's output only records IPNs. */
   async records(): Promise<(place: string) => boolean> {
-    this.#learning ??= this.#turns.read(() => this.#learnRecords());
+    this.#learning ??= this.#learnRecords();
     this.#learned = await this.#learning;
     return (place) => this.#isRecord(place);
   }
@@ -475,12 +480,22 @@ export class Shop {
    */
   async #learnRecords(): Promise<ReadonlySet<string>> {
     const { control } = this;
-    using pending = control && this.hasOrders ? await this.takeOrder() : undefined;
+    // A case that waits for this holds an order, so this waits for none.
+    using pending = control && this.hasOrders ? await this.orders.takeNew() : undefined;
     // The control's order is also looked at for other reasons, so it is not put at risk.
-    using other = pending && (await this.takeOrder());
+    using other = pending && (await this.orders.takeNew());
     if (!control || !pending) return new Set();
-    const paid = other?.payment ?? control.payment;
-    if (other) {
+    return await this.#turns.read(() => this.#experiment(pending.payment, other?.payment, control.payment));
+  }
+
+  /** @param own an order that may be paid; without one, what the paid order of the control shows must do */
+  async #experiment(
+    pending: Payment,
+    own: Payment | undefined,
+    ofControl: Payment,
+  ): Promise<ReadonlySet<string>> {
+    const paid = own ?? ofControl;
+    if (own) {
       await this.pay(paid);
       await this.#send(this.postOf(paid)(this.ipnOf(paid)));
       await this.lookUntilPaid(paid);
@@ -492,15 +507,15 @@ export class Shop {
       return changedPlaces(before.text, (await this.lookAfterGrace(payment)).text);
     };
     // A place that holds the last status changes with another status only.
-    const ofPaid = [...(await changedBy(paid, 'success')), ...(other ? await changedBy(paid, 'failed') : [])];
-    const ofPending = await changedBy(pending.payment, 'failed');
-    const start = await this.look(pending.payment);
-    using another = await this.takeOrder();
+    const ofPaid = [...(await changedBy(paid, 'success')), ...(own ? await changedBy(paid, 'failed') : [])];
+    const ofPending = await changedBy(pending, 'failed');
+    const start = await this.look(pending);
+    using another = await this.orders.takeNew();
     const refuse = another && (() => changedBy(another.payment, 'failed'));
     await refuse?.();
-    const middle = await this.look(pending.payment);
+    const middle = await this.look(pending);
     await refuse?.();
-    const still = changedPlaces(middle.text, (await this.look(pending.payment)).text);
+    const still = changedPlaces(middle.text, (await this.look(pending)).text);
     const ofOthers = changedPlaces(start.text, middle.text).filter((place) => !still.includes(place));
     const { paidWhen = '' } = this.options;
     const learned = [...ofPaid.filter((place) => ofPending.includes(place)), ...ofOthers];

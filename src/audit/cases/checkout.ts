@@ -223,7 +223,7 @@ const RETURN = family({
       const cookies = shop.orders.cookiesOf(payment);
       if (cookies === undefined || url === undefined) return skipped(noCookie(shop));
       const headers = [BROWSER, ['Cookie', cookies]] as const;
-      const [second] = await shop.orders.placedBy(() => shop.send({ url, method, headers }));
+      const [second] = await shop.orders.placedBy(() => shop.sendOrder({ url, method, headers }));
       if (!second) return skipped('a second order in this session initiated no payment');
       const closed = shop.whyClosed(second.successUrl);
       if (closed !== undefined) return skipped(closed);
@@ -481,7 +481,7 @@ const INITIATE = family({
         method,
         headers: ['X-Forwarded-Host', 'X-Host', 'X-Original-Host'].map((name) => [name, OTHER_HOST] as const),
       };
-      const made = await shop.orders.placedBy(() => shop.send(request), OTHER_HOST);
+      const made = await shop.orders.placedBy(() => shop.sendOrder(request), OTHER_HOST);
       if (!made.length) return skipped('the order initiated no payment');
       const [given] = made
         .flatMap(({ ipnUrl, successUrl }) => [ipnUrl, successUrl])
@@ -514,7 +514,7 @@ const INITIATE = family({
         { url, method, body: new URLSearchParams(QUANTITIES).toString() },
       ]) {
         shown = { sent: requestText(request), curl: curlOf(request) };
-        for (const payment of await shop.orders.placedBy(() => shop.send(request))) {
+        for (const payment of await shop.orders.placedBy(() => shop.sendOrder(request))) {
           const { amount, currency } = payment;
           const isLess = currency === usual.currency && (amount === '0.01' || (isFixed && isLower(amount)));
           if (isLess || (currency !== usual.currency && amount === usual.amount)) {
