@@ -331,25 +331,21 @@ export function rejects(
     const judged = await judgeStillPayable(target, isGenuine);
     return [judged.verdict === 'pass' ? finding : { ...changing.shown, ...judged }, [sent]];
   };
-  /** The harm of one request, on an order of its own; or of all of them, one after another, if it takes them all. */
-  const oneOrAll = async (target: Target, forged: readonly Sent[]): Promise<Finding> => {
-    const [finding, led] = await oneByOne(target, forged);
-    if (led.length < 2) {
-      if (finding.verdict === 'fail' && led[0] === forged[0]) harmful.set(target.shop, 0);
-      return finding;
-    }
-    const alone = await withOrder(async (other) => {
-      const again = [await forge(other)].flat()[led.length - 1];
-      return again === undefined || typeof again === 'string'
+  /**
+   * The harm of the last of several requests, on an order of its own; or of all of them, one after another, if it takes
+   * them all.
+   */
+  const oneOrAll = async (shop: Shop, finding: Finding, led: readonly ProbeRequest[]): Promise<Finding> => {
+    const alone = await withOrder(async (target) => {
+      const last = [await forge(target)].flat()[led.length - 1];
+      return last === undefined || typeof last === 'string'
         ? skipped('there is nothing to send')
-        : (await oneByOne(other, [again]))[0];
-    })(target.shop);
-    if (alone.verdict === 'fail') {
-      harmful.set(target.shop, led.length - 1);
-      return alone;
-    }
-    const requests = led.map((sent) => (sent instanceof Ipn ? target.post(sent) : sent));
-    return { ...finding, sent: requests.map(requestText).join('\n'), curl: curlsOf(requests) };
+        : (await oneByOne(target, [last]))[0];
+    })(shop);
+    if (alone.verdict !== 'fail')
+      return { ...finding, sent: led.map(requestText).join('\n'), curl: curlsOf(led) };
+    harmful.set(shop, led.length - 1);
+    return alone;
   };
   /** Sends all requests before it looks. @returns undefined if one of them may have done harm */
   const together = async (target: Target, forged: readonly Sent[]): Promise<Finding | undefined> => {
@@ -370,6 +366,7 @@ export function rejects(
     (isTogether: boolean): Run =>
     async (shop) => {
       let isHarmless = true;
+      let led: readonly ProbeRequest[] = [];
       const finding = await withOrder(async (target) => {
         const forged = await forge(target);
         if (typeof forged === 'string') return skipped(forged);
@@ -377,12 +374,20 @@ export function rejects(
         const known = all[harmful.get(shop) ?? -1];
         if (known) return (await oneByOne(target, [known]))[0];
         // Several are sent together first, and one by one only if something happened.
-        if (!isTogether || all.length === 1) return oneOrAll(target, all);
-        const found = await together(target, all);
-        isHarmless = found !== undefined;
-        return found ?? skipped('one of the requests may have done harm');
+        if (isTogether && all.length > 1) {
+          const found = await together(target, all);
+          isHarmless = found !== undefined;
+          return found ?? skipped('one of the requests may have done harm');
+        }
+        const [finding, sent] = await oneByOne(target, all);
+        const isFirst = sent.length === 1 && sent[0] === all[0];
+        if (finding.verdict === 'fail' && isFirst) harmful.set(shop, 0);
+        led = sent.map((one) => (one instanceof Ipn ? target.post(one) : one));
+        return finding;
       })(shop);
-      return isHarmless ? finding : run(false)(shop);
+      if (!isHarmless) return run(false)(shop);
+      // Not while it holds its order: there may be no other.
+      return led.length > 1 ? oneOrAll(shop, finding, led) : finding;
     };
   return run(true);
 }

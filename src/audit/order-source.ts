@@ -100,12 +100,18 @@ export class Orders {
    * @throws GatewayError `timed_out` if the shop initiates no payment, `check_failed` if the order cannot be placed
    */
   async take(): Promise<UsedOrder | undefined> {
+    const order = await this.takeAnother();
+    // Waits until a case releases an unchanged order.
+    if (order || this.#inUse === 0) return order;
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  /** Like `take`, for a case that holds an order: it waits for no other, which may wait for its order. */
+  async takeAnother(): Promise<UsedOrder | undefined> {
     const fresh = await this.takeNew();
     if (fresh) return fresh;
     const untouched = this.#untouched.pop();
-    if (untouched) return this.#use(untouched);
-    // Waits until a case releases an unchanged order.
-    return this.#inUse === 0 ? undefined : new Promise((resolve) => this.#waiting.push(resolve));
+    return untouched && this.#use(untouched);
   }
 
   /** A new pending order; undefined if the maximum is reached. Waits for no case. */

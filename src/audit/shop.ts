@@ -374,9 +374,18 @@ export class Shop {
    *
    * @returns undefined if no order is left
    */
-  async takeOrder(): ReturnType<Orders['take']> {
+  takeOrder(): ReturnType<Orders['take']> {
+    return this.#takeUnchanged(() => this.orders.take());
+  }
+
+  /** Like `takeOrder`, for a case that holds an order. */
+  takeAnother(): ReturnType<Orders['take']> {
+    return this.#takeUnchanged(() => this.orders.takeAnother());
+  }
+
+  async #takeUnchanged(take: () => ReturnType<Orders['take']>): ReturnType<Orders['take']> {
     for (;;) {
-      const order = await this.orders.take();
+      const order = await take();
       if (order) await this.#guessProbe(order.payment);
       if (order?.text === undefined) return order;
       if (this.isSame(order.text, (await this.look(order.payment)).text)) return order;
@@ -481,9 +490,9 @@ export class Shop {
   async #learnRecords(): Promise<ReadonlySet<string>> {
     const { control } = this;
     // A case that waits for this holds an order, so this waits for none.
-    using pending = control && this.hasOrders ? await this.orders.takeNew() : undefined;
+    using pending = control && this.hasOrders ? await this.takeAnother() : undefined;
     // The control's order is also looked at for other reasons, so it is not put at risk.
-    using other = pending && (await this.orders.takeNew());
+    using other = pending && (await this.takeAnother());
     if (!control || !pending) return new Set();
     return await this.#turns.read(() => this.#experiment(pending.payment, other?.payment, control.payment));
   }

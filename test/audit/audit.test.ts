@@ -64,6 +64,12 @@ describe('an audit', () => {
     expect(shop.orders.size).toBeGreaterThan(10);
   });
 
+  it('ends although a case needs two orders and only one is left', async () => {
+    const { audit } = await prepareAudit();
+    const { cases } = await audit({ orders: 2, only: ['other-paid-order'] });
+    expect(cases.at(-1)).toMatchObject({ verdict: 'skipped', why: 'no orders are left: raise --orders' });
+  });
+
   it('invents orders if the shop places none', async () => {
     const { shop, audit } = await prepareAudit();
     const options = { order: undefined, probe: undefined, paidWhen: undefined, only: ['A', 'F', 'M'] };

@@ -92,7 +92,7 @@ const afterwards = (pageOf: (payment: Payment) => string): Run =>
       if (!after.paid) return fail('After it, the paid order is no longer paid.');
       const changed = await shop.changesOf(paid, after);
       if (!changed.length && !shop.changedEffects(paid, after).length) return { verdict: 'pass' };
-      using other = await shop.takeOrder();
+      using other = await shop.takeAnother();
       if (!other) return unproven(NO_ORDERS);
       const before = await shop.look(other.payment);
       await shop.send({ ...request, url: pageOf(other.payment) });

@@ -125,7 +125,7 @@ export const IDENTIFIER: readonly AuditCase[] = family({
     about: "The genuine IPN of another paid order, sent to this order's ipn_url.",
     run: withOrder(async (target) => {
       const { shop, payment } = target;
-      using other = await shop.takeOrder();
+      using other = await shop.takeAnother();
       if (!other) return skipped(NO_ORDERS);
       const paid = other.payment;
       if (paid.identifier === payment.identifier) return skipped('both orders have the same identifier');
@@ -169,7 +169,7 @@ export const IDENTIFIER: readonly AuditCase[] = family({
         return forged.map(shop.postOf(payment));
       });
       for (const request of requests) await shop.send(request);
-      using order = await shop.takeOrder();
+      using order = await shop.takeAnother();
       const shown = { sent: requests.map(requestText).join('\n'), curl: curlsOf(requests) };
       if (!order || !next.includes(order.payment.identifier)) return { ...nothing, verdict: 'pass' };
       const { paid } = await shop.lookAfterGrace(order.payment);

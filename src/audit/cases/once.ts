@@ -109,7 +109,7 @@ async function judgeEffects({ shop, payment, before }: Target): Promise<Judgemen
 
 /** The changes when an order is paid once. */
 async function changesOfOne(shop: Shop): Promise<Map<string, number> | undefined> {
-  using order = await shop.takeOrder();
+  using order = await shop.takeAnother();
   if (!order) return undefined;
   const { payment } = order;
   const before = await shop.look(payment);
@@ -139,7 +139,7 @@ const OFFSETS_MS = [0, 10, 20, 40, 80];
 
 const withOther: Run = withOrder(async (target) => {
   const { shop, ipn, post } = target;
-  using other = await shop.takeOrder();
+  using other = await shop.takeAnother();
   if (!other) return skipped(NO_ORDERS);
   await shop.pay(other.payment);
   const genuine = shop.postOf(other.payment)(shop.ipnOf(other.payment));

@@ -152,7 +152,7 @@ export const PROTOTYPE = family({
       await shop.send({ ...post(forged), contentType: 'application/json', body: inJson });
       const finding = await attack(target, inForm, rejected(target));
       if (finding.verdict !== 'fail') return finding;
-      using another = await shop.takeOrder();
+      using another = await shop.takeAnother();
       // The second observation: an order for which nothing was sent.
       const isProven = another && (await shop.look(another.payment)).paid;
       const { answer: _, ...proven } = finding;
