@@ -56,14 +56,15 @@ export async function connect(
   if (url === undefined && (choice.dataDir || !guess)) {
     const where = dataDir ?? `${DEFAULT_DATA_DIR} in this or a parent folder`;
     const unset = dataDir === undefined ? ', and neither --url nor GATEWAY_SIM_URL is set' : '';
-    const isElsewhere =
-      !choice.dataDir &&
-      ['ready', 'unready'].includes(await probe({ url: DEFAULT_URL, tlsCa: undefined }, IDENTIFY_MS));
+    const other = choice.dataDir
+      ? 'nothing'
+      : await probe({ url: DEFAULT_URL, tlsCa: undefined }, IDENTIFY_MS);
     throw new GatewayError('no_server', `no gateway-sim is running for ${where}${unset}`, {
       // Only the user may say that another emulator is meant.
-      hint: isElsewhere
-        ? hint`One runs at the default address: add ${option('url')} ${DEFAULT_URL} if you mean that.`
-        : hint`Start one with: ${command('start')}`,
+      hint:
+        other === 'ready'
+          ? hint`A gateway-sim runs at the default address. If you mean that one, add ${option('url')} ${DEFAULT_URL}.`
+          : hint`Start one with: ${command('start')}`,
     });
   }
   const known = info?.url === url ? info : undefined;
