@@ -67,24 +67,24 @@ const FILLERS: ReadonlySet<string> = new Set(
 );
 
 /** What readers say, and the word of the pages for it. */
-const SYNONYMS: Readonly<Record<string, string>> = {
-  callback: 'ipn',
-  certificate: 'https',
-  crash: 'fail',
-  difference: 'differ',
-  docker: 'container',
-  error: 'fail',
-  guarantee: 'promise',
-  headless: 'browser',
-  hmac: 'signature',
-  kubernetes: 'container',
-  notification: 'ipn',
-  pipeline: 'ci',
-  ssl: 'https',
-  storage: 'state',
-  tls: 'https',
-  webhook: 'ipn',
-};
+const SYNONYMS: ReadonlyMap<string, string> = new Map([
+  ['callback', 'ipn'],
+  ['certificate', 'https'],
+  ['crash', 'fail'],
+  ['difference', 'differ'],
+  ['docker', 'container'],
+  ['error', 'fail'],
+  ['guarantee', 'promise'],
+  ['headless', 'browser'],
+  ['hmac', 'signature'],
+  ['kubernetes', 'container'],
+  ['notification', 'ipn'],
+  ['pipeline', 'ci'],
+  ['ssl', 'https'],
+  ['storage', 'state'],
+  ['tls', 'https'],
+  ['webhook', 'ipn'],
+]);
 
 /** What a word is worth, by the place where it is found. */
 const WORTH = { heading: 8, about: 6, group: 2, prose: 1, code: 0.5 } as const;
@@ -152,7 +152,7 @@ function sectionsOf({ topic, file, text, group, about }: DocPage) {
 
 /** What a word is worth in a section: its best place counts. */
 function worthOf(word: string, places: readonly (readonly [Place, ReadonlySet<string>])[]): number {
-  const wanted = [word, SYNONYMS[word] ?? SYNONYMS[word.replace(/s$/, '')] ?? word];
+  const wanted = [word, SYNONYMS.get(word) ?? SYNONYMS.get(word.replace(/s$/, '')) ?? word];
   const worths = places.map(([place, words]) => {
     if (wanted.some((one) => words.has(one))) return WORTH[place];
     const stems = wanted.map(stemOf);

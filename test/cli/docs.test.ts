@@ -84,6 +84,7 @@ it.each(['flask --app', 'signature', '401', 'docker compose'])('finds %s in the 
 it.each([
   ['troubleshoting', 'did you mean troubleshooting?'],
   ['xyzzy', 'List the pages with: '],
+  ['constructor', 'List the pages with: '],
 ])('suggests a page for %s, or how to list them', async (topic, suggestion) => {
   const { code, stdout, stderr } = await run(['docs', topic], { cwd });
   expect([code, stdout]).toEqual([4, '']);
