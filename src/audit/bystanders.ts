@@ -55,7 +55,7 @@ export class Bystanders {
     if (shop.isSame(text, after.text)) return;
     this.#pending = undefined;
     const isPaid = after.paid === true;
-    if (!isPaid && (await payByIpn(shop, payment))) {
+    if (!isPaid && (await payByIpn(shop, payment)).paid) {
       this.#isBlind = true;
       return;
     }
@@ -69,6 +69,7 @@ export class Bystanders {
 
   async #newlyPaid(): Promise<Payment | undefined> {
     using order = await this.#shop.takeOrder();
-    return order && (await payByIpn(this.#shop, order.payment)) && order.payment;
+    const isPaid = order && (await payByIpn(this.#shop, order.payment)).paid;
+    return isPaid && order.payment;
   }
 }

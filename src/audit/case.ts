@@ -410,22 +410,26 @@ export const withoutPlace =
     return finding.verdict === 'pass' || answer === undefined ? finding : { ...finding, answer };
   };
 
-/** Pays an order with its correct IPN. @returns undefined if the shop did not accept it */
-export async function payByIpn(shop: Shop, payment: Payment): Promise<OrderSnapshot | undefined> {
+/** Pays an order with its correct IPN. @returns the paid order, undefined if the IPN did not pay it, and the response */
+export async function payByIpn(
+  shop: Shop,
+  payment: Payment,
+): Promise<{ paid: OrderSnapshot | undefined; observation: Observation }> {
   await shop.pay(payment);
-  await shop.send({ url: shop.addressOf(payment), body: shop.ipnOf(payment).form });
+  const observation = await shop.send({ url: shop.addressOf(payment), body: shop.ipnOf(payment).form });
   const { paid } = await shop.lookUntilPaid(payment);
-  if (paid === false) return undefined;
+  if (paid === false) return { paid: undefined, observation };
   // The effects of a payment may appear shortly after it.
   const after = await shop.lookAfterGrace(payment);
   shop.settled.push({ payment, at: performance.now() });
-  return after;
+  return { paid: after, observation };
 }
 
 /** A case with an order that its correct IPN has paid. @param run gets the order after the payment, as `paid` */
 export function afterPayment(run: (target: Target & { paid: OrderSnapshot }) => Promise<Finding>): Run {
   return withOrder(async (target) => {
-    const paid = await payByIpn(target.shop, target.payment);
-    return paid ? run({ ...target, paid }) : unproven('its correct IPN did not mark the order as paid');
+    const { paid, observation } = await payByIpn(target.shop, target.payment);
+    if (paid) return run({ ...target, paid });
+    return unproven(`its genuine IPN did not pay the order (${described(observation)})`);
   });
 }

@@ -166,6 +166,16 @@ const LATER = [
       },
     },
   ),
+  example(
+    'a shop that pays one order only',
+    'canceled-after-success',
+    'unproven',
+    /^its genuine IPN did not pay the order \(answered 400 “rejected”\)$/,
+    {
+      find: (shop, form, url) =>
+        [...shop.orders.values()].some(({ paid }) => paid) ? undefined : GOOD.find(shop, form, url),
+    },
+  ),
   example('an error with status 200', 'answer', 'fail', /A gateway sees only the status/, {
     accept: (response) => response.end(TRACE),
   }),

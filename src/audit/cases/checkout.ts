@@ -228,7 +228,8 @@ const RETURN = family({
       const closed = shop.whyClosed(second.successUrl);
       if (closed !== undefined) return skipped(closed);
       const before = await shop.look(second);
-      if (!(await payByIpn(shop, payment))) return unproven('the genuine IPN did not pay the first order');
+      const { paid } = await payByIpn(shop, payment);
+      if (!paid) return unproven('the genuine IPN did not pay the first order');
       const attacked = { ...target, payment: second, before };
       return attack(attacked, { url: second.successUrl, headers }, rejected(attacked));
     }),

@@ -113,7 +113,7 @@ async function changesOfOne(shop: Shop): Promise<Map<string, number> | undefined
   if (!order) return undefined;
   const { payment } = order;
   const before = await shop.look(payment);
-  const paid = await payByIpn(shop, payment);
+  const { paid } = await payByIpn(shop, payment);
   return paid && numericChanges(before, (await shop.lookUntilQuiet(payment, paid)).look);
 }
 
