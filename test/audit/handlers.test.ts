@@ -1,5 +1,5 @@
 import { it } from 'vitest';
-import { IS_RELEASE, sample } from '../helpers/scope.ts';
+import { AUDIT_CASES, sample } from '../helpers/scope.ts';
 import { falseAlarms } from '../merchants/handlers/false-alarms.ts';
 
 /** The long run tries all handlers. */
@@ -12,12 +12,9 @@ const FOR_RELEASES = [
   ],
 ];
 
-/** The cases for which a slow queue matters most. */
-const CHOSEN = IS_RELEASE ? undefined : ['A', 'replay-at-once', 'copies-2', 'canceled-before-success'];
-
 it.concurrent.for(sample(FOR_RELEASES, (name) => name === 'Laravel with a queue'))(
   'passes a correct handler: %s',
   async (name, { expect: check }) => {
-    check(await falseAlarms(name, CHOSEN)).toEqual([]);
+    check(await falseAlarms(name, AUDIT_CASES)).toEqual([]);
   },
 );

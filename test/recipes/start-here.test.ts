@@ -11,7 +11,7 @@ import { inherited } from '../helpers/child.ts';
 import { startHere } from '../helpers/cli.ts';
 import { bother } from '../helpers/hostile-clients.ts';
 import { freePort } from '../helpers/port.ts';
-import { IS_RELEASE } from '../helpers/scope.ts';
+import { AUDIT_CASES } from '../helpers/scope.ts';
 import { missing } from '../merchants/running.ts';
 import { createProject } from './project.ts';
 
@@ -174,7 +174,7 @@ describe.each(STACKS)(
     test.skipIf(why)(`the shop passes the audit${here}`, async () => {
       const { type } = await open();
       const port = String(await freePort());
-      const scope = IS_RELEASE || language === 'php' ? '--skip slow-body' : '--only control,D';
+      const scope = AUDIT_CASES ? `--only ${AUDIT_CASES}` : '';
       const lines = commands('4. Audit').map((line) =>
         line.replaceAll('3000', port).replace(' audit ', ` audit ${scope} `),
       );
