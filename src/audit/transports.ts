@@ -3,7 +3,7 @@ import { FORM, type ProbeRequest } from './client.ts';
 import { type Fields, withQuery } from './ipn.ts';
 
 /** A way to send the fields of an IPN. */
-export interface Transport {
+interface Transport {
   about: string;
   send: (fields: Fields, target: Target) => ProbeRequest;
 }

@@ -107,7 +107,7 @@ function askForToken(c: AppContext, runtime: ServerRuntime, to: string, wrong = 
  * @param form `start`: the command that printed the token, as the user would type it; `action`: where the form posts;
  *   `wrong`: whether a wrong token was entered
  */
-export function tokenPage(
+function tokenPage(
   view: PageView,
   { start, action, wrong }: { start: string; action: string; wrong: boolean },
 ): string {

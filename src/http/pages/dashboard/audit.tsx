@@ -41,7 +41,7 @@ const WITH_PRESET = command('audit', '--preset woocommerce', `${EXAMPLE}/ipn`);
 /** The path of the last finished audit as one HTML file. */
 export const AUDIT_REPORT = `${PLACES.audit.path}/report`;
 
-export const auditPage: PageRenderer = ({ parts: { audits }, query }) => {
+const auditPage: PageRenderer = ({ parts: { audits }, query }) => {
   const run = audits.last;
   const verdicts = namesOf(AUDIT_VERDICTS);
   const chosen = verdicts.find((verdict) => verdict === query['verdict']);

@@ -195,7 +195,7 @@ export function FoldedCode(props: { id: string; title: string; code?: string; te
   );
 }
 
-export function CommandCode({ id, run, does }: { id: string; run: CommandHint; does: string }) {
+function CommandCode({ id, run, does }: { id: string; run: CommandHint; does: string }) {
   return <Code id={id} text={useContext(PageContext).style.command(run)} what={`The command that ${does}`} />;
 }
 
