@@ -406,7 +406,7 @@ const COPIED = ofCopies({
   },
   'retry-while-running': {
     about: 'A retry while the first attempt is still running.',
-    state: 'the customer has paid, and the same request is still being answered; each try needs a new order',
+    state: 'the customer has paid; each try needs a new order',
     run: withOrder(async (target) => {
       const { shop, payment, ipn, post } = target;
       await shop.pay(payment);
@@ -415,7 +415,8 @@ const COPIED = ofCopies({
       await pause(Math.max(shop.calibration.answerMs / 2, 1));
       const observation = await shop.send(request);
       await first;
-      return { ...evidence(request, observation), ...(await judgeTogether(target)) };
+      const curl = curlOfAll([request, request]);
+      return { ...evidence(request, observation), curl, ...(await judgeTogether(target)) };
     }),
     isRace: true,
   },

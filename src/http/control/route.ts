@@ -29,7 +29,7 @@ type AnswerSchemas = Schema | readonly Schema[] | null;
  * A route of the control API. Exported so that the declarations of the routes can name it: without the export, the build
  * fails.
  */
-interface ControlRoute<
+export interface ControlRoute<
   Key extends RouteKey = RouteKey,
   Query = Schema | undefined,
   Body = Schema | undefined,
