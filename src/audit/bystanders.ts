@@ -2,13 +2,16 @@ import type { Payment } from '../contract/payment.ts';
 import { isAmbiguous, payByIpn } from './case.ts';
 import type { Shop } from './shop.ts';
 
+/** If this many pending orders changed and could still be paid, the probe does not show harm. */
+const MAX_FALSE_ALARMS = 3;
+
 /** A paid and a pending order of other customers: no attack names them, and none may harm them. */
 export class Bystanders {
   readonly #shop: Shop;
   #paid: Payment | undefined;
   #pending: { payment: Payment; text: string } | undefined;
-  /** Whether the probe cannot show that a pending order was harmed. */
-  #isBlind = false;
+  /** How many pending orders changed, and could still be paid by their IPN. */
+  #falseAlarms = 0;
   /** What was done to them, in sentences. */
   readonly #harms: string[] = [];
   #queue: Promise<unknown> = Promise.resolve();
@@ -22,7 +25,7 @@ export class Bystanders {
     const { canLook, hasOrders, control, orders } = shop;
     const canWatch = canLook && hasOrders && control !== null && !orders.areLimited;
     if (canWatch && !isAmbiguous(shop, control.payment)) this.#paid = control.payment;
-    else this.#isBlind = true;
+    else this.#falseAlarms = MAX_FALSE_ALARMS;
   }
 
   /** How often one was harmed. */
@@ -46,7 +49,8 @@ export class Bystanders {
       this.#paid = await this.#newlyPaid();
     }
     if (!pending) {
-      const { payment, text } = (this.#isBlind ? undefined : shop.orders.takeUntouched()) ?? {};
+      const isBlind = this.#falseAlarms >= MAX_FALSE_ALARMS;
+      const { payment, text } = (isBlind ? undefined : shop.orders.takeUntouched()) ?? {};
       if (payment && text !== undefined) this.#pending = { payment, text };
       return;
     }
@@ -56,7 +60,7 @@ export class Bystanders {
     this.#pending = undefined;
     const isPaid = after.paid === true;
     if (!isPaid && (await payByIpn(shop, payment)).paid) {
-      this.#isBlind = true;
+      this.#falseAlarms++;
       return;
     }
     const harm = isPaid ? 'is paid' : 'cannot be paid by its genuine IPN';
