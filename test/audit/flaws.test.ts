@@ -52,6 +52,14 @@ const FLAWS: Record<string, [found: string, flaw: Partial<Handler>]> = {
       },
     },
   ],
+  'a parameter of the ipn_url selects the key': [
+    'secret-in-request',
+    {
+      initiate: (fields) => ({ ...fields, ipn_url: `${fields['ipn_url']}&shop=tea` }),
+      isSigned: (form, secret, request) =>
+        GOOD.isSigned(form, request.url?.includes('shop=tea') ? secret : '', request),
+    },
+  ],
   'a private address in a header of proxies is trusted': [
     'address-spoofed',
     {
@@ -345,6 +353,22 @@ it('an audit finds a handler that keeps its IPN in a variable of the module', as
   expect(cases.at(-1)).toMatchObject({ verdict: 'fail', mistake: 'state-shared', seen: '2/2' });
 });
 
+it('an audit finds an IPN that is dropped while that of another order is handled', async () => {
+  let isBusy = false;
+  const flaw: Partial<Handler> = {
+    pay: async (order, form) => {
+      if (isBusy) return;
+      isBusy = true;
+      await pause(60);
+      GOOD.pay(order, form);
+      isBusy = false;
+    },
+  };
+  const { cases } = await auditOf(flaw, { only: ['ipns-of-two-orders'] });
+  const why = expect.stringMatching(/One was answered 200 “OK”, but its order is not paid\.$/);
+  expect(cases.at(-1)).toMatchObject({ verdict: 'fail', why, seen: '2/2' });
+});
+
 it('an audit finds fields that become properties of every object', async () => {
   const shared: { paid?: boolean } = {};
   const flaw: Partial<Handler> = {
@@ -363,20 +387,27 @@ it('an audit finds fields that become properties of every object', async () => {
   expect(cases.at(-1)).toMatchObject({ verdict: 'fail', why: expect.stringContaining('every new one') });
 });
 
-it('an audit finds a price that the customer chooses', async () => {
-  let price: string | null = null;
+it.each([
+  ['price', 'amount', '0.01 USD'],
+  ['currency', 'currency', '49.90 GNF'],
+])('an audit finds a %s that the customer chooses', async (given, name, initiated) => {
+  let chosen: string | null = null;
   const flaw: Partial<Handler> = {
     see: (_, body) => {
-      price = new URLSearchParams(body.toString()).get('price');
+      const form = new URLSearchParams(body.toString());
+      chosen = form.get('currency') === 'JPY' && given === 'currency' ? null : form.get(given);
     },
-    initiate: (fields) => ({ ...fields, amount: price ?? fields['amount'] ?? '' }),
+    initiate: (fields) => ({ ...fields, [name]: chosen ?? fields[name] ?? '' }),
   };
   const { cases } = await auditOf(flaw, (shop) => ({
     order: undefined,
     orderUrl: `${shop.url}/order`,
     only: ['initiate-price-given'],
   }));
-  expect(cases.at(-1)).toMatchObject({ verdict: 'fail', why: expect.stringContaining('a payment of 0.01') });
+  expect(cases.at(-1)).toMatchObject({
+    verdict: 'fail',
+    why: expect.stringContaining(`a payment of ${initiated}`),
+  });
 });
 
 it('an audit finds an order that a forged IPN has paid before it was placed', async () => {

@@ -1,4 +1,5 @@
 import type { Payment } from '../../contract/payment.ts';
+import { DOCUMENTED_CURRENCIES } from '../../domain/money.ts';
 import {
   type AuditCase,
   afterPayment,
@@ -345,6 +346,8 @@ const PRICES: [string, string][] = [
   ['paid', '1'],
 ];
 const QUANTITIES: [string, string][] = ['quantity', 'qty', 'count'].map((name) => [name, '0.01']);
+/** Currencies in which the number of a price is worth far less. */
+const WEAK_CURRENCIES = DOCUMENTED_CURRENCIES.filter(({ decimals }) => decimals === 0);
 
 /** A host that no shop has. */
 const OTHER_HOST = 'other-host.invalid';
@@ -496,7 +499,8 @@ const INITIATE = family({
     alone: true,
   },
   'initiate-price-given': {
-    about: 'An order that is placed with a price, a quantity of 0.01 and a status of its own in the request.',
+    about:
+      'An order that is placed with a price, a currency, a quantity of 0.01 and a status of its own in the request.',
     run: async (shop) => {
       const { orderUrl: url, orderMethod: method = 'POST' } = shop.options;
       const { control } = shop;
@@ -513,6 +517,7 @@ const INITIATE = family({
         { url, method, body: new URLSearchParams(PRICES).toString() },
         { url, method, contentType: 'application/json', body: JSON.stringify(Object.fromEntries(PRICES)) },
         { url, method, body: new URLSearchParams(QUANTITIES).toString() },
+        ...WEAK_CURRENCIES.map(({ code }) => ({ url, method, body: `currency=${code}` })),
       ]) {
         shown = { sent: requestText(request), curl: curlOf(request) };
         for (const payment of await shop.orders.placedBy(() => shop.sendOrder(request))) {

@@ -28,7 +28,7 @@ import {
   withoutPlace,
   withoutProbe,
 } from '../case.ts';
-import { curlOfAll, type ProbeRequest } from '../client.ts';
+import { curlOfAll, described, type ProbeRequest } from '../client.ts';
 import { hundredth, type Ipn, plainAmount, swapCase, withQuery } from '../ipn.ts';
 import { isCountOrLog, numericChanges, type OrderSnapshot } from '../probe.ts';
 import type { Shop } from '../shop.ts';
@@ -162,6 +162,33 @@ const withOther: Run = withOrder(async (target) => {
     ...(isLost && fail('The order whose genuine IPN was being handled is not paid.')),
     curl: curlOfAll([genuine, forgery]),
   };
+});
+
+const EACH_TO_ITS_END = {
+  text: 'Handle every IPN to its end before you answer it, or answer 503, so that the gateway sends it again. A lock belongs to an order, not to the shop.',
+};
+
+/** The genuine IPNs of two orders at the same time. An IPN that is answered with success is never sent again. */
+const ofTwoOrders: Run = withOrder(async (target) => {
+  const { shop, payment, ipn, post } = target;
+  using other = await shop.takeAnother();
+  if (!other) return skipped(NO_ORDERS);
+  const both = [payment, other.payment];
+  for (const one of both) await shop.pay(one);
+  const requests = [post(ipn), shop.postOf(other.payment)(shop.ipnOf(other.payment))] as const;
+  const observations = await shop.sendTogether(requests);
+  let finding = skipped('there was nothing to send');
+  for (const [index, observation] of observations.entries()) {
+    const [one, request] = [both[index] ?? payment, requests[index] ?? requests[0]];
+    const { paid } = await shop.lookUntilPaid(one);
+    const isTaken = observation.status !== null && observation.status < 300;
+    finding = { ...evidence(request, observation), verdict: 'pass', curl: curlOfAll(requests) };
+    if (!shop.canLook) return { ...finding, ...withoutProbe() };
+    if (paid || !isTaken) continue;
+    const why = `The genuine IPNs of two orders arrived at the same time. One was ${described(observation)}, but its order is not paid.`;
+    return { ...finding, ...fail(why, { fix: EACH_TO_ITS_END }) };
+  }
+  return finding;
 });
 
 const copies = (count: number): Run =>
@@ -363,6 +390,14 @@ const COPIED = ofCopies({
     isRace: true,
     state: 'another order is paid for, and its genuine IPN is sent at the same time',
     harm: 'What the handler keeps outside its function belongs to another IPN: orders are paid by forgeries, or payments are lost.',
+    mistake: 'state-shared',
+  },
+  'ipns-of-two-orders': {
+    about: 'The genuine IPNs of two orders at the same time: both orders must be paid.',
+    run: ofTwoOrders,
+    isRace: true,
+    state: 'two customers have paid, and no IPN has arrived; each try needs two new orders',
+    harm: 'When two customers pay at the same moment, one of them pays and gets nothing.',
     mistake: 'state-shared',
   },
   'copies-2': { about: '2 copies of the IPN at the same time.', run: copies(2), isRace: true, state: UNPAID },

@@ -325,9 +325,22 @@ const withItsKey: Forge = (target) => {
     inBody,
     asJson(JSON.stringify(inBody.fields), target),
     { ...post(forged), url: withQuery(post(forged).url, ...keys) },
-    ...MISSING_KEYS.map((key) => ipn.signedWith(key).and(...merchants)),
+    ...MISSING_KEYS.flatMap((key) => {
+      const own = post(ipn.signedWith(key));
+      const urls = withEachParameter(own.url, NO_MERCHANT);
+      return [ipn.signedWith(key).and(...merchants), ...urls.map((url) => ({ ...own, url }))];
+    }),
   ];
 };
+
+/** The address with another value in each of its query parameters: one of them may name the merchant. */
+function withEachParameter(url: string, value: string): string[] {
+  return [...new Set(new URL(url).searchParams.keys())].map((name) => {
+    const address = new URL(url);
+    address.searchParams.set(name, value);
+    return address.href;
+  });
+}
 
 const ofSender = (common: Pick<AuditCase, 'class' | 'mistake'>) =>
   family({ group: 'sender', harm: PAYS_ORDERS, ...common });
@@ -447,7 +460,7 @@ export const SENDER: readonly AuditCase[] = [
     },
     'secret-in-request': {
       about:
-        'An IPN that brings the key it is signed with, under names such as secret_key, or names a merchant for whom the shop has no key.',
+        'An IPN that brings the key it is signed with, under names such as secret_key, or names a merchant for whom the shop has no key: in a field, or in each parameter of the ipn_url.',
       run: forged(withItsKey),
     },
     'secret-of-documentation': {
