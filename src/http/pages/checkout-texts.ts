@@ -99,8 +99,8 @@ const TEXTS = {
       'Le code de vérification est incorrect. Vérifiez-le et réessayez.',
     ],
     code_spent: [
-      'The verification code no longer works after five wrong attempts. Request a new code and enter it.',
-      'Le code de vérification n’est plus valide après cinq saisies incorrectes. Demandez un nouveau code et saisissez-le.',
+      'The verification code no longer works after too many wrong attempts. Request a new code and enter it.',
+      'Le code de vérification n’est plus valide après trop de saisies incorrectes. Demandez un nouveau code et saisissez-le.',
     ],
     code_expired: [
       'The verification code has expired. Request a new code and enter it.',
