@@ -134,10 +134,17 @@ export const IDENTIFIER = field(
 
 const headers = z.array(z.tuple([text, text]));
 
+/** Who can send an IPN again, apart from the emulator's retries. */
+const RESENDERS = ['user', 'rule'] as const;
+
 const attemptFields = {
   id: field(text, 'Its id.'),
   deliveryId: field(text, 'Its delivery.'),
   number: field(count, 'Counts from 1.'),
+  sentAgain: field(
+    z.optional(z.enum(RESENDERS)),
+    'Who sent the IPN again: `user` by a resend, `rule` by a duplicate; omitted for a first attempt and for a retry.',
+  ),
   startedAt: time('Start time.'),
   durationMs: field(z.number(), 'Real time from connect to the end of the response, in milliseconds.'),
   url: field(text, 'The address it was sent to.'),
@@ -202,6 +209,7 @@ const deliveryFields = {
   attemptCount: field(count, 'Number of attempts.'),
   createdAt: time('Creation time.'),
   nextAttemptAt: field(z.nullable(dueTime), 'Time of the next attempt; null if none.', TIME),
+  isResend: field(z.optional(z.literal(true)), 'Whether the next attempt is a resend; omitted if it is not.'),
   tampered: field(z.array(Tampered), 'The values that were forged in it after signing.'),
   signedAnew: field(yesOrNo, 'Whether a resend signed it with a new key, because the pair was replaced.'),
   diagnosis: field(
@@ -219,7 +227,7 @@ export const StoredDelivery = record(
 export type StoredDelivery = z.output<typeof StoredDelivery>;
 
 export const Delivery = record('Delivery', 'An IPN to one receiver, with all of its attempts.', {
-  ...omit(deliveryFields, 'signedWith', 'attemptCount'),
+  ...omit(deliveryFields, 'signedWith', 'attemptCount', 'isResend'),
   attempts: field(z.array(Attempt), 'Every attempt, in order.'),
   note: field(nullableText, 'Why it was refused or failed, what was tampered with, and so on; null if none.'),
   underWay: field(z.nullable(AttemptUnderWay), 'The attempt that is waiting for its response; null if none.'),

@@ -231,52 +231,33 @@ export function outcomeOf({ error, responseStatus }: Pick<Attempt, 'error' | 're
   return error ?? `answered ${responseStatus}`;
 }
 
-type MadeAttempt = Pick<StoredAttempt, 'startedAt' | 'durationMs' | 'failure' | 'fault' | 'responseStatus'>;
-
-/** Retries are up to a tenth early. */
-const EARLIEST = 0.9;
-
-/**
- * Who made an attempt after the first one. A retry waits as long as its schedule says, and a resend does not.
- *
- * @param attempts all of the delivery
- * @param schedule the waits before each retry, in milliseconds
- */
-export function originOf(
-  attempts: readonly MadeAttempt[],
-  index: number,
-  schedule: readonly number[],
-): keyof typeof ORIGINS {
-  const [attempt, before] = [attempts[index], attempts[index - 1]];
-  if (!attempt || !before) return 'first';
-  // A copy carries the rule, too, and is not copied again.
-  const isCopy = attempt.fault?.duplicate && before.fault?.duplicate && before.failure === null;
-  if (isCopy && originOf(attempts, index - 1, schedule) !== 'repeated') return 'repeated';
-  const wait = Date.parse(attempt.startedAt) - Date.parse(before.startedAt) - before.durationMs;
-  const hasFailed = attempts.slice(0, index).every(({ failure }) => failure !== null);
-  return hasFailed && wait >= EARLIEST * (schedule[index - 1] ?? Number.POSITIVE_INFINITY)
-    ? 'retried'
-    : 'resent';
-}
+type MadeAttempt = Pick<StoredAttempt, 'number' | 'sentAgain' | 'responseStatus'>;
 
 const ORIGINS = {
-  first: 'The first got',
-  retried: 'The emulator retried:',
-  resent: 'You resent it:',
-  repeated: 'Your rule sent it again:',
-};
+  first: ['first', 'The first got'],
+  retry: ['retried', 'The emulator retried:'],
+  user: ['resent', 'You resent it:'],
+  rule: ['repeated', 'Your rule sent it again:'],
+} as const;
+
+const originOf = ({ number, sentAgain }: Pick<MadeAttempt, 'number' | 'sentAgain'>) =>
+  ORIGINS[sentAgain ?? (number === 1 ? 'first' : 'retry')];
+
+/** Who made an attempt, in a word, such as `retried`. */
+export const originWord = (attempt: Pick<MadeAttempt, 'number' | 'sentAgain'>): string =>
+  originOf(attempt)[0];
 
 /** Who made the attempts and what each got: `The first got 302. You resent it: no response, 200.` */
-export function describeAttempts(attempts: readonly MadeAttempt[], schedule: readonly number[]): string {
-  const sentences: { origin: keyof typeof ORIGINS; got: string[] }[] = [];
-  for (const [index, { responseStatus }] of attempts.entries()) {
-    const origin = originOf(attempts, index, schedule);
-    const got = String(responseStatus ?? 'no response');
+export function describeAttempts(attempts: readonly MadeAttempt[]): string {
+  const sentences: { words: string; got: string[] }[] = [];
+  for (const attempt of attempts) {
+    const [, words] = originOf(attempt);
+    const got = String(attempt.responseStatus ?? 'no response');
     const last = sentences.at(-1);
-    if (last?.origin === origin) last.got.push(got);
-    else sentences.push({ origin, got: [got] });
+    if (last?.words === words) last.got.push(got);
+    else sentences.push({ words, got: [got] });
   }
-  return sentences.map(({ origin, got }) => `${ORIGINS[origin]} ${withCounts(got)}.`).join(' ');
+  return sentences.map(({ words, got }) => `${words} ${withCounts(got)}.`).join(' ');
 }
 
 /** The number of different outcomes in a sentence. The newest are kept. */

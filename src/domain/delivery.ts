@@ -110,10 +110,14 @@ export function resend(
   const now = timestamp(context.now);
   const delivery = requireDelivery(state, deliveryId);
   const signed = withCurrentKey(delivery, state, context);
-  const resent: Delivery = { ...signed, state: 'pending', nextAttemptAt: now };
-  if (to === undefined) return { change: { deliveries: [resent] }, result: resent };
+  const due = { state: 'pending', nextAttemptAt: now } as const;
+  if (to === undefined) {
+    const resent: Delivery = { ...signed, ...due, isResend: true };
+    return { change: { deliveries: [resent] }, result: resent };
+  }
   const redirected: Delivery = {
-    ...resent,
+    ...signed,
+    ...due,
     id: context.ids.delivery(),
     url: requireAddress(to, 'to'),
     once: true,
@@ -162,7 +166,7 @@ function withCurrentKey(delivery: Delivery, state: State, { ipn }: Context): Del
 }
 
 /** The result of an attempt, before it has an id and a number. */
-export type AttemptReport = Omit<Attempt, 'id' | 'deliveryId' | 'number' | 'startedAt'>;
+export type AttemptReport = Omit<Attempt, 'id' | 'deliveryId' | 'number' | 'sentAgain' | 'startedAt'>;
 
 /** Maximum fraction by which a retry is early, to spread retries that are due together (chosen). */
 const JITTER = 0.1;
@@ -185,12 +189,22 @@ export function recordAttempt(
   const delivery = state.deliveries.get(deliveryId);
   if (!delivery) return { change: {}, result: undefined };
   const number = delivery.attemptCount + 1;
-  const attempt: Attempt = { id: context.ids.attempt(), deliveryId, number, startedAt, ...report };
+  const { isResend, ...rest } = delivery;
+  const again = isExtra ? 'rule' : isResend && number > 1 && 'user';
+  const attempt: Attempt = {
+    id: context.ids.attempt(),
+    deliveryId,
+    number,
+    ...(again && { sentAgain: again }),
+    startedAt,
+    ...report,
+  };
   // A delivery that succeeded once stays delivered and is not retried automatically (chosen: ipn-answer-ignored).
   const isDelivered = state.attemptsOf(deliveryId).some(({ failure }) => failure === null);
   const next = isDelivered ? DELIVERED : verdict(report, delivery, context);
-  const counted = { ...delivery, attemptCount: number };
-  const updated = isExtra ? counted : { ...counted, ...next, postponedBy: null };
+  const updated = isExtra
+    ? { ...delivery, attemptCount: number }
+    : { ...rest, attemptCount: number, ...next, postponedBy: null };
   return { change: { attempts: [attempt], deliveries: [updated] }, result: updated };
 }
 

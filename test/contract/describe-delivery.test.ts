@@ -116,71 +116,29 @@ describe('the text of a payment event', () => {
 });
 
 describe('the attempts of an IPN', () => {
-  /** @param made the start in seconds, and the status; each takes one second */
-  const words = (
-    made: [start: number, status: number | null, rule?: 'duplicate'][],
-    schedule: number[] = [],
-  ) =>
+  const words = (...made: [status: number | null, sentAgain?: 'user' | 'rule'][]) =>
     describeAttempts(
-      made.map(([start, responseStatus, rule]) => ({
-        startedAt: new Date(start * 1_000).toISOString(),
-        durationMs: 1_000,
+      made.map(([responseStatus, sentAgain], index) => ({
+        number: index + 1,
         responseStatus,
-        failure: responseStatus === 200 ? null : { code: 'answered' as const },
-        fault: rule ? { route: 'ipn', duplicate: true as const } : null,
+        ...(sentAgain && { sentAgain }),
       })),
-      schedule,
     );
 
   it('says who made each, and what it got', () => {
-    expect(
-      words([
-        [0, 302],
-        [2, null],
-        [3, 200],
-      ]),
-    ).toBe('The first got 302. You resent it: no response, 200.');
-  });
-
-  it('tells a retry, which waits as long as the schedule says, from a resend', () => {
-    const schedule = [10_000, 60_000];
-    expect(
-      words(
-        [
-          [0, 503],
-          [10, 503],
-          [71, 200],
-          [200, 500],
-        ],
-        schedule,
-      ),
-    ).toBe('The first got 503. The emulator retried: 503, 200. You resent it: 500.');
-    expect(
-      words(
-        [
-          [0, 503],
-          [9, 503],
-          [12, 200],
-        ],
-        schedule,
-      ),
-    ).toBe('The first got 503. You resent it: 503, 200.');
+    expect(words([302], [null, 'user'], [200, 'user'])).toBe(
+      'The first got 302. You resent it: no response, 200.',
+    );
+    expect(words([503], [503], [200], [500, 'user'])).toBe(
+      'The first got 503. The emulator retried: 503, 200. You resent it: 500.',
+    );
   });
 
   it('names the rule that repeats an IPN, and counts equal outcomes', () => {
-    expect(
-      words([
-        [0, 200, 'duplicate'],
-        [1, 200, 'duplicate'],
-        [9, 200, 'duplicate'],
-        [10, 500, 'duplicate'],
-        [20, 500],
-        [30, 500],
-      ]),
-    ).toBe(
-      'The first got 200. Your rule sent it again: 200. You resent it: 200. Your rule sent it again: 500. You resent it: 500 ×2.',
+    expect(words([200], [200, 'rule'], [500, 'user'], [500, 'user'])).toBe(
+      'The first got 200. Your rule sent it again: 200. You resent it: 500 ×2.',
     );
-    const many = Array.from({ length: 41 }, (_, index): [number, number] => [2 * index, 500 + (index % 2)]);
-    expect(words(many)).toMatch(/^The first got 500\. You resent it: …, (50[01](, |\.)){10}$/);
+    const many = Array.from({ length: 41 }, (_, index): [number, 'user'] => [500 + (index % 2), 'user']);
+    expect(words([500], ...many)).toMatch(/^The first got 500\. You resent it: …, (50[01](, |\.)){10}$/);
   });
 });

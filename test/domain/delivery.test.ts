@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { deliveryOf, egressFailure, recordAttempt } from '../../src/domain/delivery.ts';
+import { deliveryOf, egressFailure, recordAttempt, resend } from '../../src/domain/delivery.ts';
 import { encodeIpn, ipnFields } from '../../src/wire/documented/ipn.ts';
 import {
   applied,
@@ -87,6 +87,28 @@ describe('an attempt', () => {
     }
     expect(waits).toEqual([1_000, 5_000, 30_000, 120_000, 600_000, null]);
     expect(filled.attemptsOf(delivery.id).map(({ number }) => number)).toEqual([1, 2, 3, 4, 5, 6]);
+  });
+
+  it('says whether a user or a rule sent the IPN again, and a resend lasts for one attempt', () => {
+    const { filled, delivery } = held();
+    const using = context(WITH_RETRIES);
+    const record = (isExtra = false) =>
+      applied(filled, recordAttempt(filled, delivery.id, SERVER_ERROR, using, isExtra));
+    const again = () => applied(filled, resend(filled, delivery.id, undefined, using));
+    again();
+    record();
+    record();
+    again();
+    record(true);
+    record();
+    record();
+    expect(filled.attemptsOf(delivery.id).map(({ sentAgain }) => sentAgain)).toEqual([
+      undefined,
+      undefined,
+      'rule',
+      'user',
+      undefined,
+    ]);
   });
 
   it('is not retried if the egress guard blocked it, and says why', () => {

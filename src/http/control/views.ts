@@ -90,7 +90,7 @@ export function deliveryView(
   { ipns }: Pick<ViewDependencies, 'ipns'>,
   underWay = ipns.underWay(delivery.id),
 ): Delivery {
-  const { attemptCount, signedWith: _key, ...record } = delivery;
+  const { attemptCount, signedWith: _key, isResend: _due, ...record } = delivery;
   // A record from the event log has only the attempts that had been made by then.
   const attempts = ipns.attemptsOf(delivery.id).slice(0, attemptCount).map(attemptView);
   const note = noteOf(delivery, attempts.at(-1));

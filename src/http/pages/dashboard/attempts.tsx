@@ -1,5 +1,5 @@
 import { curlCommand } from '../../../contract/curl.ts';
-import { originOf } from '../../../contract/describe-delivery.ts';
+import { originWord } from '../../../contract/describe-delivery.ts';
 import { command } from '../../../contract/error.ts';
 import { duration, span } from '../../../contract/time.ts';
 import type { Attempt, Delivery } from '../../../domain/state.ts';
@@ -29,12 +29,7 @@ export function Attempts(props: {
   const all = deliveries
     .flatMap((delivery) => {
       const attempts = parts.ipns.attemptsOf(delivery.id);
-      return attempts.map((attempt, index) => ({
-        delivery,
-        attempt,
-        before: attempts[index - 1],
-        origin: originOf(attempts, index, parts.runtime.settings.ipn.schedule),
-      }));
+      return attempts.map((attempt, index) => ({ delivery, attempt, before: attempts[index - 1] }));
     })
     .sort((one, other) => Date.parse(one.attempt.startedAt) - Date.parse(other.attempt.startedAt));
   const due = deliveries.filter(({ id, nextAttemptAt }) => nextAttemptAt !== null || parts.ipns.underWay(id));
@@ -72,20 +67,19 @@ const gapOf = (milliseconds: number) => Math.round(8 * Math.log10(1 + millisecon
 /**
  * An attempt that was made.
  *
- * @param props `before`: the previous attempt of the same delivery; `origin`: who made it; `isOne`: whether all are of
- *   one delivery; `isJudged`: whether the verdict explains it
+ * @param props `before`: the previous attempt of the same delivery; `isOne`: whether all are of one delivery; `isJudged`:
+ *   whether the verdict explains it
  */
 function MadeAttempt(props: {
   delivery: Delivery;
   attempt: Attempt;
   before: Attempt | undefined;
-  origin: string;
   isNewest: boolean;
   isOne: boolean;
   isJudged: boolean;
   parts: AppDependencies;
 }) {
-  const { delivery, attempt, before, origin, isNewest, isOne, isJudged, parts } = props;
+  const { delivery, attempt, before, isNewest, isOne, isJudged, parts } = props;
   const { number, durationMs, startedAt } = attempt;
   const id = attemptId(delivery.id, number);
   const wait =
@@ -99,7 +93,11 @@ function MadeAttempt(props: {
           <span class="unseen">IPN attempt {number}: </span>
           {attempt.responseStatus ?? 'no response'}
           {parts.ipns.verdictOnForgery(delivery) && <small>forged</small>}
-          {wait !== undefined && [<small>{origin}</small>, ' ', <small>after {duration(wait)}</small>]}
+          {wait !== undefined && [
+            <small>{originWord(attempt)}</small>,
+            ' ',
+            <small>after {duration(wait)}</small>,
+          ]}
         </span>
       </a>
       <div class="details" data-attempt={number}>

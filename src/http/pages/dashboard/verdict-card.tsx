@@ -49,7 +49,7 @@ export function VerdictCard(props: {
                 where && WHERE[where](address, attempts.at(-1)?.failure?.code === 'connection_refused'),
               ],
               ['Fix', fix && <strong>{fix}</strong>],
-              ['Attempts', isMixed ? describeAttempts(attempts, parts.runtime.settings.ipn.schedule) : null],
+              ['Attempts', isMixed ? describeAttempts(attempts) : null],
               ['Why', withoutStart(cause, headline) || null],
               ['What it means', outcome ?? null],
               ['In your shop', changes?.length ? describeChanges(changes) : null],
