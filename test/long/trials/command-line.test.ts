@@ -129,7 +129,9 @@ function judge(budget: Budget, line: readonly string[], { code, stdout, stderr }
   // With --json, start and exec print their errors as text.
   const flags = line.includes('--') ? line.slice(0, line.indexOf('--')) : line;
   const isAsked = flags.some((word, at) => word === '--json' && !TAKES_VALUE.has(flags[at - 1] ?? ''));
-  const isAnswer = isAsked && !/^(start|exec)$/.test(line[0] ?? '');
+  const isValue = (at: number) => TAKES_VALUE.has(flags[at - 1] ?? '');
+  const command = flags.find((word, at) => !word.startsWith('-') && !isValue(at)) ?? '';
+  const isAnswer = isAsked && !/^(start|exec)$/.test(command);
   if (code === 0 || !isAnswer) return;
   try {
     const [first = ''] = stdout.split('\n', 1);
