@@ -83,7 +83,9 @@ async function judgeTogether(target: Target): Promise<Judgement> {
 
 async function judgeEffects({ shop, payment, before }: Target): Promise<Judgement> {
   await shop.lookUntilPaid(payment);
-  const after = await shop.lookAfterGrace(payment);
+  const first = await shop.lookAfterGrace(payment);
+  // An e-mail may follow later than that of the control did.
+  const after = shop.probes.effects.size ? (await shop.lookUntilQuiet(payment, first)).look : first;
   if (!shop.canLook) return withoutProbe('how often the payment took effect');
   if (!after.paid) return fail('After copies of its IPN, the order is not paid.');
   const { changes, amount } = shop.calibration;
