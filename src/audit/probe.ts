@@ -5,7 +5,7 @@ import type { Payment } from '../contract/payment.ts';
 import { plainText, shorten } from '../contract/text.ts';
 import { namesOf } from '../contract/vocabulary.ts';
 import type { Egress } from '../delivery/egress.ts';
-import { readText } from '../delivery/sender.ts';
+import { MAX_RESPONSE_BYTES, readText } from '../delivery/sender.ts';
 import { matches } from '../system/match-pattern.ts';
 import { realNow } from '../system/real-time.ts';
 import { ask } from './client.ts';
@@ -90,6 +90,15 @@ export function probesOf(
       status: null,
     });
   };
+  /** A pattern does not search a longer text to its end. */
+  const limited =
+    (one: Probe): Probe =>
+    async (values) => {
+      const seen = await one(values);
+      if (seen.text.length <= MAX_RESPONSE_BYTES) return seen;
+      const most = `${MAX_RESPONSE_BYTES / 1_024} KiB`;
+      throw new GatewayError('check_failed', `the output of a probe is larger than ${most}`);
+    };
   const orderProbe = (): Probe | undefined => {
     if (probe) return byFunction(probe);
     // A shell never parses an address.
@@ -98,11 +107,12 @@ export function probesOf(
   };
   const effects = new Map<string, Probe>();
   for (const [name, given] of Object.entries(probes)) {
-    if (typeof given !== 'string') effects.set(name, byFunction(given));
-    else effects.set(name, isAddress(given) ? byUrl(given) : byCommand(`the probe "${name}"`, given));
+    const byText = (text: string) => (isAddress(text) ? byUrl(text) : byCommand(`the probe "${name}"`, text));
+    effects.set(name, limited(typeof given === 'string' ? byText(given) : byFunction(given)));
   }
+  const one = orderProbe();
   return {
-    probe: orderProbe(),
+    probe: one && limited(one),
     effects,
     isPaid: readCondition(paidWhen),
     /** Whether the probe distinguishes orders with the same identifier. */

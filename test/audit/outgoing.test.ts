@@ -80,6 +80,14 @@ describe('an audit', () => {
     expect(bad?.why).toMatch(/connection refused: nothing is listening on 127\.0\.0\.1:9$/);
   });
 
+  it('judges by no part of an output', async () => {
+    const { shop, audit } = await prepared();
+    const probe = (identifier: string) => ' '.repeat(256 * 1024) + shop.probe(identifier);
+    const { bad } = await audit({ probeUrl: undefined, probe, paidWhen: '/"status":"paid"/' });
+    const why = 'the output of a probe is larger than 256 KiB';
+    expect(bad).toEqual({ verdict: 'unproven', why });
+  });
+
   it('stops matching a condition that takes forever', async () => {
     const { audit } = await prepared();
     const probe = () => `${'a'.repeat(100)}!`;

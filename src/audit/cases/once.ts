@@ -1,3 +1,4 @@
+import type { Payment } from '../../contract/payment.ts';
 import { pause, performance } from '../../system/real-time.ts';
 import {
   type AuditCase,
@@ -48,11 +49,16 @@ const DURING_MS = 100;
 /** A copy of the IPN that paid the order. Any change after it is a second effect. */
 const replay = (copyOf: (target: Target) => Ipn | Promise<Ipn>): Run =>
   afterPayment(async (target) => {
-    const judge = judgeCopy(target.shop, target.paid);
+    const judge = judgeCopy(target.shop, target.payment, target.paid);
     return attack(target, await copyOf(target), judge, 'whether the copy had a second effect');
   });
 
-const judgeCopy = (shop: Shop, paid: OrderSnapshot) => async (after: OrderSnapshot) => {
+/** The final state of an order: an e-mail may follow later than that of the control did. */
+const lookLast = async (shop: Shop, payment: Payment, first: OrderSnapshot): Promise<OrderSnapshot> =>
+  shop.probes.effects.size ? (await shop.lookUntilQuiet(payment, first)).look : first;
+
+const judgeCopy = (shop: Shop, payment: Payment, paid: OrderSnapshot) => async (first: OrderSnapshot) => {
+  const after = await lookLast(shop, payment, first);
   if (!after.paid) return fail('After a copy of its IPN, the order is no longer paid.');
   const changed = shop.changedEffects(paid, after);
   const places = await shop.changesOf(paid, after);
@@ -83,9 +89,7 @@ async function judgeTogether(target: Target): Promise<Judgement> {
 
 async function judgeEffects({ shop, payment, before }: Target): Promise<Judgement> {
   await shop.lookUntilPaid(payment);
-  const first = await shop.lookAfterGrace(payment);
-  // An e-mail may follow later than that of the control did.
-  const after = shop.probes.effects.size ? (await shop.lookUntilQuiet(payment, first)).look : first;
+  const after = await lookLast(shop, payment, await shop.lookAfterGrace(payment));
   if (!shop.canLook) return withoutProbe('how often the payment took effect');
   if (!after.paid) return fail('After copies of its IPN, the order is not paid.');
   const { changes, amount } = shop.calibration;
@@ -222,7 +226,7 @@ const replayOfOldest: Run = async (shop) => {
   if (shop.witness) await shop.grace();
   const before = await shop.look(payment);
   const target = { shop, payment, before, ipn: shop.ipnOf(payment), post: shop.postOf(payment) };
-  return attack(target, target.ipn, judgeCopy(shop, before), 'whether the copy had a second effect');
+  return attack(target, target.ipn, judgeCopy(shop, payment, before), 'whether the copy had a second effect');
 };
 
 /** Copies of the IPN that paid an order, one after another; if they do harm, each for an order of its own. */
@@ -236,7 +240,7 @@ const replays =
         count = all.length;
         const copies = choose(all);
         for (const copy of copies.slice(0, -1)) await send(target, copy);
-        const judge = judgeCopy(shop, target.paid);
+        const judge = judgeCopy(shop, target.payment, target.paid);
         return attack(target, copies.at(-1) ?? target.ipn, judge, 'whether a copy had a second effect');
       })(shop);
     const finding = await tried((all) => all);
