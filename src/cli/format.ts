@@ -56,13 +56,13 @@ export function verdictFacts({ cause, fix }: Verdict): Record<string, string | u
   return { Verdict: cause, Fix: fix ?? undefined };
 }
 
-/** The failure of `--require-delivery`; undefined if every IPN was delivered with a correct response. */
+/** The failure of `--require-delivery`; undefined if the receiver accepted every IPN. */
 export function deliveryProblem(
   deliveries: readonly Pick<Delivery, 'state' | 'verdict'>[],
 ): string | undefined {
   const failed = deliveries.filter(({ state, verdict }) => state !== 'delivered' || verdict.tone === 'bad');
   const [first] = failed;
-  return first && `${failed.length} of ${deliveries.length} IPNs not delivered: ${first.verdict.cause}`;
+  return first && `${failed.length} of ${deliveries.length} IPNs not accepted: ${first.verdict.cause}`;
 }
 
 /** Maximum characters of a response in a line. */

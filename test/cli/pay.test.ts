@@ -155,7 +155,7 @@ describe('pay', () => {
       cause,
       fix: expect.stringMatching(/^Find the check that fails/),
     });
-    expect([code, stderr]).toEqual([1, expect.stringContaining(`1 of 1 IPNs not delivered: ${cause}`)]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining(`1 of 1 IPNs not accepted: ${cause}`)]);
     const payment = await runJson<Payment>(['payments', 'show', 'order-1'], { cwd });
     const ipn = await runJson<Delivery>(['ipn', 'show', body.delivery?.id ?? ''], { cwd });
     expect([payment.body.verdict, ipn.body.verdict]).toEqual([body.verdict, body.verdict]);
