@@ -140,7 +140,14 @@ const INITIATED = [
   }),
 ];
 
+const CHEAPEST: Partial<Handler> = {
+  initiate: (fields) => ({ ...fields, amount: '0.01' }),
+  isAmount: (_, form) => form.get('data[amount]') === '0.01',
+};
+
 const ORDERS = [
+  example('the smallest price', 'amount-in-parts', 'skipped', /nothing is less$/, CHEAPEST),
+  example('the smallest price', 'amount-less-charge', 'skipped', /nothing is less$/, CHEAPEST),
   example('capital letters', 'identifier-case', 'pass', /different letter case/, {
     identifier: (count) => `ORDER-OF-NOVEMBER-${count}`,
   }),

@@ -120,6 +120,8 @@ const otherCurrencies = (ipn: Ipn) =>
     .filter((code) => code !== ipn.get('currency'))
     .map((code) => ipn.set('currency', code));
 
+const NOTHING_LESS = 'the order costs the smallest amount, so nothing is less';
+
 /** Names under which a shop may keep the price of an order. */
 const TOTAL_NAMES = [
   'total',
@@ -168,6 +170,7 @@ export const AMOUNT: readonly AuditCase[] = family({
     run: rejects((target) => {
       const price = target.ipn.get('amount');
       const low = '0.01';
+      if (Number(price) <= Number(low)) return NOTHING_LESS;
       const difference = (Number(price) - Number(low)).toFixed(2);
       return [difference, `-${difference}`].map((charge) =>
         withAmount(target, () => low).set('charge', charge),
@@ -190,7 +193,9 @@ export const AMOUNT: readonly AuditCase[] = family({
     about:
       'One payment of a third of the price, sent three times with different payment_trx values, which are not signed.',
     run: rejects((target) => {
-      const third = (Math.ceil((Number(target.ipn.get('amount')) * 100) / 3) / 100).toFixed(2);
+      const price = Number(target.ipn.get('amount'));
+      const third = (Math.ceil((price * 100) / 3) / 100).toFixed(2);
+      if (price <= Number(third)) return NOTHING_LESS;
       const part = withAmount(target, () => third);
       return ['A', 'B', 'C'].map((last) => part.set('trx', part.get('trx').slice(0, -1) + last));
     }),

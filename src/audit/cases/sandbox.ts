@@ -7,6 +7,7 @@ import {
   skipped,
   type Target,
   withOrder,
+  withoutPlace,
 } from '../case.ts';
 import { type Ipn, type Pair, tokensIn, withoutTokens, withTokensOf } from '../ipn.ts';
 
@@ -80,33 +81,36 @@ const FOR_LIVE = family({
   'sandbox-without-token': {
     about:
       "The IPN of the attacker's sandbox payment, sent to the ipn_url without its token, with its first character, or with one that code may take for any: empty, 0, a list, or made up and also in the body and a cookie.",
-    run: withOrder(async (target) => {
-      const { shop, payment } = target;
-      const own = shop.addressOf(payment);
-      const other = shop.orders.made.find(({ id }) => id !== payment.id);
-      const others = other && shop.addressOf(other);
-      if (others === undefined || !tokensIn(own, payment, others).length)
-        return skipped('the ipn_url has no unguessable part');
-      const ipn = await shop.attackerIpn(payment, payment.identifier);
-      const withToken = (instead: (token: string) => string) => withTokensOf(own, payment, others, instead);
-      const urls = [
-        ...['', '0', 'null', 'true', '%', '*'].map((text) => withToken(() => text)),
-        withToken((token) => token.slice(0, 1)),
-      ];
-      const bare = withoutTokens(own, payment, others);
-      // A token in the path cannot be left out, and is no list.
-      if (bare !== own) urls.push(bare, withToken(() => '').replace(/=(?=&|$)/g, '[]='));
-      const finding = await atEach(target, urls, ipn);
-      if (finding.verdict === 'at-risk' || bare === own) return finding;
-      // The same token in several places proves nothing if the sender made it up.
-      const madeUp = withToken((token) => token.replace(/\w/g, '7'));
-      const added = [...new URL(madeUp).searchParams].filter(
-        ([name]) => !new URL(bare).searchParams.has(name),
-      );
-      const headers = [['Cookie', added.map((pair) => pair.join('=')).join('; ')]] as const;
-      const everywhere = { url: madeUp, body: ipn.and(...added).form, headers };
-      return withoutItsToken(await attack(target, everywhere, rejected(target, 'at-risk')));
-    }),
+    // A token may be a part of the path.
+    run: withoutPlace(
+      withOrder(async (target) => {
+        const { shop, payment } = target;
+        const own = shop.addressOf(payment);
+        const other = shop.orders.made.find(({ id }) => id !== payment.id);
+        const others = other && shop.addressOf(other);
+        if (others === undefined || !tokensIn(own, payment, others).length)
+          return skipped('the ipn_url has no unguessable part');
+        const ipn = await shop.attackerIpn(payment, payment.identifier);
+        const withToken = (instead: (token: string) => string) => withTokensOf(own, payment, others, instead);
+        const urls = [
+          ...['', '0', 'null', 'true', '%', '*'].map((text) => withToken(() => text)),
+          withToken((token) => token.slice(0, 1)),
+        ];
+        const bare = withoutTokens(own, payment, others);
+        // A token in the path cannot be left out, and is no list.
+        if (bare !== own) urls.push(bare, withToken(() => '').replace(/=(?=&|$)/g, '[]='));
+        const finding = await atEach(target, urls, ipn);
+        if (finding.verdict === 'at-risk' || bare === own) return finding;
+        // The same token in several places proves nothing if the sender made it up.
+        const madeUp = withToken((token) => token.replace(/\w/g, '7'));
+        const added = [...new URL(madeUp).searchParams].filter(
+          ([name]) => !new URL(bare).searchParams.has(name),
+        );
+        const headers = [['Cookie', added.map((pair) => pair.join('=')).join('; ')]] as const;
+        const everywhere = { url: madeUp, body: ipn.and(...added).form, headers };
+        return withoutItsToken(await attack(target, everywhere, rejected(target, 'at-risk')));
+      }),
+    ),
   },
   'sandbox-known-token': {
     about:
