@@ -50,7 +50,7 @@ const set = defineCommand({
   examples: [
     'faults set initiate --status 503 --times 2',
     'faults set ipn --drop --probability 0.2',
-    'faults set /api/cards/* --latency 100ms..2s',
+    "faults set '/api/cards/*' --latency 100ms..2s",
   ],
   run: async ({ args: [route], fields, call }) => {
     const fault = await call('POST /faults', { json: { route, ...fields } });
