@@ -8,9 +8,10 @@ import type {
   IpnReceiver,
   StartGatewaySimOptions,
 } from './library/api.ts';
-import { clientOf, milliseconds, requireFields, requireObject } from './library/client.ts';
+import { clientOf } from './library/client.ts';
 import { type ControlServer, controlServer, LIMIT_MS } from './library/control-client.ts';
 import { dialect, requireMerchant } from './library/merchant-client.ts';
+import { milliseconds, requireFields, requireObject } from './library/require.ts';
 import { STYLE, startEmulator } from './library/start.ts';
 import { readSecret } from './options/resolve.ts';
 import { findServer } from './store/server-file.ts';

@@ -2,53 +2,45 @@ import { promises as dns } from 'node:dns';
 import { writeAuditReports } from '../audit/artifacts.ts';
 import { secretMask } from '../audit/gateway.ts';
 import type { CardAction, CardMovementKind } from '../contract/card-status.ts';
-import { describeFailure, outcomeOf } from '../contract/describe-delivery.ts';
-import { didYouMean, GatewayError, hint, usage } from '../contract/error.ts';
+import { describeFailure } from '../contract/describe-delivery.ts';
+import { GatewayError, usage } from '../contract/error.ts';
 import { isDeliveryId } from '../contract/pasted-ipn.ts';
 import { shorten } from '../contract/text.ts';
-import { parseDuration } from '../contract/time.ts';
 import { OUTCOMES } from '../contract/vocabulary.ts';
 import { allowedHosts, Egress, endpointOf, isMetadata, isOwnInterface } from '../delivery/egress.ts';
 import { failureOf, MAX_RESPONSE_BYTES, send } from '../delivery/sender.ts';
-import { asyncDisposable } from '../system/disposal.ts';
-import { receiveOnLoopback } from '../system/loopback-receiver.ts';
-import { pause, performance } from '../system/real-time.ts';
-import { formOf } from '../wire/encoding.ts';
 import type {
   AuditOptions,
   AuditReport,
   Cards,
   Delivery,
-  DeliveryFilter,
-  Duration,
   GatewaySimClient,
-  IpnReceiver,
-  PaymentFilter,
   PaymentOutcome,
   Payments,
-  ReceivedIpn,
-  ReceiverAnswer,
-  RecordedRequest,
-  Reference,
   StateSnapshot,
-  WaitOptions,
 } from './api.ts';
 import type { ControlServer } from './control-client.ts';
+import { listen } from './ipn-receiver.ts';
 import {
   changeCard,
   createCard,
   dialect,
   initiatePayment,
   initiateUrl,
-  isRejectedInitiate,
   type MerchantKeys,
   merchantEnvironment,
   readCard,
   requireMerchant,
 } from './merchant-client.ts';
-
-/** Maximum number of records in the report of what happened instead of what a test waited for. */
-const MAX_REPORTED = 5;
+import {
+  idOf,
+  milliseconds,
+  requireFields,
+  requireFilter,
+  requireObject,
+  requireReference,
+} from './require.ts';
+import { criteria, lastSent, MAX_REPORTED, sentSoFar, waitFor, whatHappened } from './wait-for.ts';
 
 /** @param artifacts the folder for the reports of audits */
 export function clientOf(
@@ -320,131 +312,6 @@ export async function egressOf(server: ControlServer, allowed: readonly string[]
   return new Egress([...theirs.filter((one) => !isMetadata(one)), ...allowed], () => ownPort);
 }
 
-/** @param secretKey returns the current key, which can be replaced */
-async function listen(server: ControlServer, secretKey: () => string): Promise<IpnReceiver> {
-  const received: ReceivedIpn[] = [];
-  let answer: Parameters<IpnReceiver['respondWith']>[0] = 200;
-  const { url, close } = await receiveOnLoopback(async (request) => {
-    const body = request.body.toString();
-    const { valid, reasons } = dialect.verify(body, { secretKey: secretKey() });
-    const reason = reasons.join('; ') || null;
-    const { method, url, headers } = request;
-    const ipn: ReceivedIpn = { method, url, headers, body, fields: fieldsOf(body), valid, reason };
-    received.push(ipn);
-    const chosen = requireAnswer(typeof answer === 'function' ? await answer(ipn) : answer);
-    return { status: chosen.status ?? 200, headers: Object.entries(chosen.headers ?? {}), body: chosen.body };
-  });
-  return {
-    url,
-    received,
-    waitFor: async (filter = {}, options) => {
-      const wanted = Object.entries(requireFilter(filter)).filter(([, value]) => value !== undefined);
-      const what = ['IPN', ...wanted.map(([name, value]) => `with ${name} "${value}"`)].join(' ');
-      const find = async () =>
-        received.findLast(({ fields }) => wanted.every(([name, value]) => fields[name] === value));
-      const instead = async () =>
-        received.length
-          ? received.slice(-MAX_REPORTED).map(describeReceived)
-          : [`${url} received nothing`, ...(await lastSent(server))];
-      return waitFor(what, find, instead, options);
-    },
-    respondWith: (next) => {
-      if (typeof next !== 'function') requireAnswer(next);
-      answer = next;
-    },
-    close,
-    ...asyncDisposable(close),
-  };
-}
-
-/** @throws GatewayError `usage` for anything that is not a response */
-function requireAnswer(given: ReceiverAnswer): Exclude<ReceiverAnswer, number> {
-  const answer = typeof given === 'number' ? { status: given } : given;
-  requireFields('the response', answer, ['status', 'headers', 'body']);
-  const { status = 200 } = answer;
-  if (Number.isInteger(status) && status >= 200 && status <= 599) return answer;
-  throw usage(`status must be a whole number from 200 to 599 (got ${status})`);
-}
-
-/** Fields by their form names, even for JSON. */
-function fieldsOf(body: string): Record<string, string> {
-  try {
-    return Object.fromEntries(formOf(JSON.parse(body)));
-  } catch {
-    return Object.fromEntries(new URLSearchParams(body));
-  }
-}
-
-/*
- * Waiting, and what happened instead.
- */
-
-/** Less than the five-second limit of most test runners, whose errors give no reason (chosen). */
-const DEFAULT_LIMIT_MS = 4_000;
-const POLL_MS = 20;
-
-/**
- * Polls until `find` returns a value, in real time.
- *
- * @param instead what happened instead, one line each, for the error
- * @throws GatewayError `timed_out`, with what happened instead; `usage` for an invalid timeout; the reason of the signal
- *   if it is aborted
- */
-async function waitFor<Found>(
-  what: string,
-  find: () => Promise<Found | undefined>,
-  instead: () => Promise<string[]>,
-  options: WaitOptions = {},
-): Promise<Found> {
-  requireFields('the second argument of waitFor', options, ['timeout', 'signal']);
-  const { signal } = options;
-  const limit = options.timeout === undefined ? DEFAULT_LIMIT_MS : milliseconds('timeout', options.timeout);
-  const deadline = performance.now() + limit;
-  for (;;) {
-    signal?.throwIfAborted();
-    const found = await find();
-    if (found !== undefined) return found;
-    if (performance.now() >= deadline) break;
-    const wait = Math.min(POLL_MS, Math.max(deadline - performance.now(), 0));
-    await pause(wait);
-  }
-  const message = `there was no ${what} within ${limit / 1_000} s`;
-  const problems = [message, ...(await instead())];
-  throw new GatewayError('timed_out', problems.join('\n  '), {
-    problems,
-    hint: hint`Check what happened instead, or wait longer: waitFor(filter, { timeout: '10s' }).`,
-  });
-}
-
-/** A filter in words, such as `status "succeeded", identifier "order-1"`. */
-function criteria(filter: object): string {
-  return Object.entries(requireFilter(filter))
-    .filter(([, value]) => value !== undefined)
-    .map(([name, value]) => `${name} "${value}"`)
-    .join(', ');
-}
-
-/** The payments with the wanted identifier, or else the newest payments, and the rejected initiates. */
-async function whatHappened(
-  { payments, requests }: GatewaySimClient,
-  { identifier }: PaymentFilter,
-): Promise<string[]> {
-  const newest = async (filter: PaymentFilter) =>
-    (await payments.list({ ...filter, limit: MAX_REPORTED })).data;
-  const wanted = identifier === undefined ? [] : await newest({ identifier });
-  const reported = (wanted.length ? wanted : await newest({})).map(
-    (one) => `payment "${one.identifier}" is ${one.status} (${one.mode}, ${one.id})`,
-  );
-  const rejected = (await requests.list({ limit: 200 })).data
-    .filter((one) => isRejectedInitiate(one) || isUnknownPath(one))
-    .slice(0, MAX_REPORTED)
-    .map(({ method, target, status, notes }) => {
-      const reason = notes.join('; ') || 'no reason was recorded';
-      return `${method} ${target} was rejected (${status}): ${reason}`;
-    });
-  return [...(reported.length ? reported : ['no payment was initiated']), ...rejected];
-}
-
 /** Real time for a shop to initiate a payment. */
 const SHOP_MS = 30_000;
 
@@ -465,29 +332,6 @@ async function visitShop(url: string, fields: Readonly<Record<string, string>> |
   }
 }
 
-/** Whether the merchant's code used a wrong path. */
-function isUnknownPath({ method, status }: RecordedRequest): boolean {
-  return method === 'POST' && (status === 404 || status === 405);
-}
-
-/** Treats a payment that does not exist yet as one without IPNs. */
-async function sentSoFar(server: ControlServer, query: DeliveryFilter) {
-  return server.call('GET /ipns', { query }).catch((error: unknown) => {
-    if (error instanceof GatewayError && error.code === 'not_found') return { data: [] };
-    throw error;
-  });
-}
-
-/** The results of the newest IPNs, of one payment or of all, one line each. */
-async function lastSent(server: ControlServer, payment?: string): Promise<string[]> {
-  const { data } = await sentSoFar(server, { payment, limit: MAX_REPORTED });
-  if (data.length) return data.map(describeDelivery);
-  if (payment === undefined) return ['no IPN was sent'];
-  const found = await server.call('GET /payments/:ref', { param: { ref: payment } }).catch(() => undefined);
-  if (!found) return [`there is no payment "${payment}"`];
-  return [`payment "${found.identifier}" is ${found.status}: no IPN was sent for it`];
-}
-
 /** The newest genuine IPN of a payment, or the IPN with this id; undefined if there is none yet. */
 async function newestGenuine(server: ControlServer, reference: string): Promise<Delivery | undefined> {
   if (isDeliveryId(reference)) return server.call('GET /ipns/:id', { param: { id: reference } });
@@ -497,62 +341,3 @@ async function newestGenuine(server: ControlServer, reference: string): Promise<
 
 const isDelivered = ({ state, verdict: { tone } }: Delivery) =>
   state === 'delivered' && (tone === 'good' || tone === 'warning');
-
-function describeDelivery(delivery: Delivery): string {
-  const { id, identifier, state, url, forwardedTo, attempts, note, verdict } = delivery;
-  const last = attempts.at(-1);
-  const outcome = last ? outcomeOf(last) : 'not attempted yet';
-  const count = attempts.length > 1 ? `, ${attempts.length} attempts` : '';
-  const destination = forwardedTo === null ? `to ${url}` : `forwarded to ${forwardedTo}`;
-  const said =
-    verdict.tone === 'bad' ? [verdict.cause, verdict.fix].filter(Boolean).join(' ') : (note ?? outcome);
-  return `IPN ${id} of "${identifier}" ${destination} is ${state}${count}: ${said}`;
-}
-
-function describeReceived({ method, url, fields, reason }: ReceivedIpn): string {
-  return `${method} ${url} had identifier "${fields['identifier'] ?? ''}": ${reason ?? 'valid'}`;
-}
-
-/*
- * Checks for callers in plain JavaScript. In TypeScript, the types do the same. All throw a GatewayError `usage`.
- */
-
-/** Checks a reference that becomes part of a path. @param what the noun in the error, such as `a payment` */
-function requireReference(what: string, text: string): string {
-  if (typeof text === 'string' && text !== '') return text;
-  throw usage(`${what} must be an id or identifier (got ${JSON.stringify(text)})`);
-}
-
-/** The id in a record, or the reference itself. */
-function idOf(reference: Reference): string {
-  return requireReference('a payment or an IPN', typeof reference === 'object' ? reference?.id : reference);
-}
-
-/** Rejects anything but an object. */
-export function requireObject(what: string, value: object): void {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return;
-  throw usage(`${what} must be an object (got ${JSON.stringify(value)})`);
-}
-
-/** Rejects anything but an object, and unknown fields, with the nearest known name. */
-export function requireFields(what: string, fields: object, known: readonly string[]): void {
-  requireObject(what, fields);
-  for (const name of Object.keys(fields))
-    if (!known.includes(name)) throw usage(`unknown field ${name}${didYouMean(name, known)}`);
-}
-
-/** Returns a filter. Rejects anything but an object, and a filter that contains a timeout. */
-function requireFilter<Filter extends object>(filter: Filter): Filter {
-  requireObject('the filter', filter);
-  if (!('timeout' in filter)) return filter;
-  throw usage('timeout is not a filter: pass it in the second argument, { timeout }');
-}
-
-/** A duration in milliseconds. */
-export function milliseconds(name: string, duration: Duration): number {
-  const value = typeof duration === 'number' ? duration : parseDuration(duration);
-  if (value !== undefined && Number.isFinite(value) && value >= 0) return value;
-  throw usage(
-    `${name} must be milliseconds or text such as 500ms, 2s, 1m or 1h (got ${JSON.stringify(duration)})`,
-  );
-}
