@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import type { Hint } from '../contract/error.ts';
-import { phraseOf, type RequestField } from '../contract/request-fields.ts';
+import { PAGING_FIELDS, phraseOf, type RequestField } from '../contract/request-fields.ts';
 import { parseDuration } from '../contract/time.ts';
 import { namesOf } from '../contract/vocabulary.ts';
 import type { Server, ServerChoice } from './connect.ts';
@@ -115,8 +115,7 @@ export function isDefaultCommand(name: string, args: readonly unknown[]): boolea
 export function pagedBy<Filters extends OptionDeclarations>(filters: Filters) {
   return {
     ...filters,
-    limit: text('number', 'maximum number of results (default: 50)'),
-    cursor: text('cursor', 'continue where a previous list ended'),
+    ...textsOf(PAGING_FIELDS),
   };
 }
 

@@ -3,7 +3,7 @@ import { CARD_AMOUNT_PATTERN } from './amount.ts';
 import { CARD_MOVEMENTS, CARD_STATUSES } from './card-status.ts';
 import { count, field, money, page, query, record, request, text, time } from './field.ts';
 import { optionalText, optionalTexts, PAGING } from './input.ts';
-import { CARD_FIELDS, CARD_MOVEMENT_FIELDS, sentenceOf } from './request-fields.ts';
+import { CARD_FIELDS, CARD_FILTERS, CARD_MOVEMENT_FIELDS, sentenceOf } from './request-fields.ts';
 import { CARD_DEFAULTS } from './sample-values.ts';
 
 const cardFields = {
@@ -76,7 +76,7 @@ export const CardFields = query(
 export type CardFields = z.input<typeof CardFields>;
 
 export const CardQuery = query('CardFilter', 'Filters cards. All filters must match.', {
-  status: field(z.optional(z.enum(CARD_STATUSES)), 'Only cards with this status.'),
+  status: field(z.optional(z.enum(CARD_STATUSES)), sentenceOf(CARD_FILTERS.status)),
   merchant: optionalText('Only cards of the merchant with this id.'),
   ...PAGING,
 });

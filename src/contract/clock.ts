@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { dueTime, field, nullableText, record, request, TIME, time, yesOrNo } from './field.ts';
 import { textThat } from './input.ts';
+import { CLOCK_FIELDS, sentencesOf } from './request-fields.ts';
 import { DURATION_PATTERN, isDuration, parseDuration } from './time.ts';
 
 export const Clock = record('Clock', "The emulator's clock.", {
@@ -69,7 +70,7 @@ export const ClockInput = request(
           'must be a duration such as 500ms or 10s, at most 240s',
         ),
       ),
-      'Maximum real time for the events that fall due, in case a receiver never responds; default: 240s.',
+      sentencesOf(CLOCK_FIELDS.timeout),
       { pattern: DURATION_PATTERN },
     ),
   },

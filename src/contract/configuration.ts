@@ -4,6 +4,7 @@ import { AMOUNT_PATTERN, CURRENCY_CODE, isAmount } from './amount.ts';
 import { field, type JsonSchema, named, request, shapeOf } from './field.ts';
 import { durationText, textThat } from './input.ts';
 import { CHOICE_NAMES, CHOICES } from './profiles.ts';
+import { phraseOf, SETTLE_FIELDS } from './request-fields.ts';
 import { DURATION_PATTERN } from './time.ts';
 import { DELIVERY_ORDERS, OUTCOMES } from './vocabulary.ts';
 
@@ -112,7 +113,7 @@ const ruleFields = {
   ),
   delivery: field(
     z.optional(z.enum(DELIVERY_ORDERS, { error: `must be one of ${DELIVERY_ORDERS.join(', ')}` })),
-    "order of IPN and redirect (default: the emulator's)",
+    phraseOf(SETTLE_FIELDS.delivery),
   ),
   // The same maximum as --auto-delay.
   delay: field(z.optional(durationText(720 * 3_600_000)), 'time from initiate (default: autoDelay)', {

@@ -282,19 +282,11 @@ export const FireInput = request(
     ...optionalTexts(FIRE_FIELDS),
     to: optionalText(sentencesOf(FIRE_FIELDS.to), ADDRESS),
     format: field(z.optional(z.enum(IPN_FORMATS)), sentencesOf(FIRE_FIELDS.format)),
-    set: field(
-      z.optional(z.record(text, z.union([text, z.array(text)]))),
-      'Fields to add or replace, set before signing. Dots separate nested names, such as `data.payment_trx`. A name followed by `[]` becomes a list of one or more values, in place of the signed value.',
-    ),
-    unset: field(
-      z.optional(z.union([text, z.array(text)])),
-      'Fields to omit before signing, such as `data.charge`. `signature` is omitted after signing.',
-    ),
-    tamper: field(
-      z.optional(z.union([text, z.array(text)])),
-      'One or more fields to forge after signing, so that a careful receiver rejects the IPN. A value may follow: `identifier=order-2`.',
-      { anyOf: [TAMPERING, { type: 'array', items: TAMPERING }] },
-    ),
+    set: field(z.optional(z.record(text, z.union([text, z.array(text)]))), sentenceOf(FIRE_FIELDS.set)),
+    unset: field(z.optional(z.union([text, z.array(text)])), sentenceOf(FIRE_FIELDS.unset)),
+    tamper: field(z.optional(z.union([text, z.array(text)])), sentenceOf(FIRE_FIELDS.tamper), {
+      anyOf: [TAMPERING, { type: 'array', items: TAMPERING }],
+    }),
     times: optionalNumber(1, 1_000, sentenceOf(FIRE_FIELDS.times)),
     delay: optionalDuration(24 * 3_600_000, sentenceOf(FIRE_FIELDS.delay)),
   },

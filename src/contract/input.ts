@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { didYouMean, type ErrorCode, GatewayError, MAX_PROBLEMS } from './error.ts';
 import { field, type JsonSchema } from './field.ts';
-import { type RequestField, sentencesOf } from './request-fields.ts';
+import { PAGING_FIELDS, type RequestField, sentenceOf, sentencesOf } from './request-fields.ts';
 import { shorten } from './text.ts';
 import { DURATION_PATTERN, isDuration, parseDuration } from './time.ts';
 import { namesOf } from './vocabulary.ts';
@@ -143,9 +143,9 @@ export const switchText = z.pipe(
 
 /** The paging parameters of a list. */
 export const PAGING = {
-  limit: optionalNumber(1, 1_000, 'Maximum number of entries; default: 50.'),
+  limit: optionalNumber(1, 1_000, sentencesOf(PAGING_FIELDS.limit)),
   cursor: {
-    ...optionalNumber(0, 2 ** 31, '`nextCursor` of the previous page.'),
+    ...optionalNumber(0, 2 ** 31, sentenceOf(PAGING_FIELDS.cursor)),
     json: { type: ['integer', 'string'] },
   },
 } as const;

@@ -22,7 +22,13 @@ import {
   yesOrNo,
 } from './field.ts';
 import { optionalText, optionalTexts, PAGING, switchText } from './input.ts';
-import { INITIATE_FIELDS, PAYMENT_FILTERS, sentenceOf, sentencesOf } from './request-fields.ts';
+import {
+  INITIATE_FIELDS,
+  PAYMENT_FILTERS,
+  SETTLE_FIELDS,
+  sentenceOf,
+  sentencesOf,
+} from './request-fields.ts';
 import { PAYMENT_DEFAULTS } from './sample-values.ts';
 import { Verdict } from './verdict.ts';
 import {
@@ -205,18 +211,12 @@ export const SettleInput = request(
   'How to settle a payment.',
   {
     outcome: field(z.enum(OUTCOMES), 'The outcome.'),
-    delivery: field(
-      z.optional(z.enum(DELIVERY_ORDERS)),
-      "Order of IPN and redirect; default: the emulator's.",
-    ),
+    delivery: field(z.optional(z.enum(DELIVERY_ORDERS)), sentencesOf(SETTLE_FIELDS.delivery)),
     awaitDelivery: field(
       z.optional(yesOrNo),
       'Respond only after the first attempt, even if the receiver is slow.',
     ),
-    visit: field(
-      z.optional(yesOrNo),
-      "Then send one GET to the redirect address, as the customer's browser would. It may go where IPNs may go.",
-    ),
+    visit: field(z.optional(yesOrNo), `${sentenceOf(SETTLE_FIELDS.visit)} It may go where IPNs may go.`),
     by: field(
       z.optional(z.enum(['control', 'audit'])),
       'Who settles it: `audit` marks a payment that tests the shop. Default: `control`.',

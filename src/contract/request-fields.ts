@@ -89,8 +89,55 @@ export const FIRE_FIELDS = {
   currency: { placeholder: 'code', description: 'currency code', otherwise: "the payment's, or USD" },
   status: { placeholder: 'status', description: 'status', otherwise: 'success' },
   format: { placeholder: 'format', description: 'format of the body', otherwise: "the emulator's format" },
+  set: {
+    placeholder: 'field=value',
+    description:
+      'fields to add or replace before signing, such as data.charge: dots separate nested names, and name[] becomes a list',
+  },
+  unset: {
+    placeholder: 'field',
+    description: 'fields to omit before signing, such as data.charge; signature is omitted after it',
+  },
+  tamper: {
+    placeholder: 'what',
+    description:
+      'what to tamper with after signing, such as amount or identifier=order-2 (your handler must reject it)',
+  },
   times: { placeholder: 'number', description: 'number of times to send the same bytes' },
   delay: { placeholder: 'duration', description: 'delay before each delivery' },
+} as const satisfies RequestFields;
+
+/** How to settle a payment. */
+export const SETTLE_FIELDS = {
+  delivery: {
+    placeholder: 'order',
+    description: 'order of IPN and redirect',
+    otherwise: "the emulator's order",
+  },
+  visit: {
+    placeholder: 'boolean',
+    description: "then open the redirect address once, as the customer's browser would",
+  },
+} as const satisfies RequestFields;
+
+/** Money added to a wallet. */
+export const WALLET_FUND_FIELDS = {
+  amount: CARD_MOVEMENT_FIELDS.amount,
+} as const satisfies RequestFields;
+
+/** A move of the clock. */
+export const CLOCK_FIELDS = {
+  timeout: {
+    placeholder: 'duration',
+    description: 'real-time limit for the events that fall due',
+    otherwise: '240s',
+  },
+} as const satisfies RequestFields;
+
+/** Which part of a list to return. */
+export const PAGING_FIELDS = {
+  limit: { placeholder: 'number', description: 'maximum number of results', otherwise: '50' },
+  cursor: { placeholder: 'cursor', description: 'continue where a previous list ended (its nextCursor)' },
 } as const satisfies RequestFields;
 
 /** Filters of the list of payments. */
@@ -104,6 +151,11 @@ export const PAYMENT_FILTERS = {
 export const IPN_FILTERS = {
   payment: { placeholder: 'ref', description: 'only IPNs of this payment (id or identifier)' },
   state: { placeholder: 'state', description: 'only IPNs in this state' },
+} as const satisfies RequestFields;
+
+/** Filters of the list of cards. */
+export const CARD_FILTERS = {
+  status: { placeholder: 'status', description: 'only cards with this status' },
 } as const satisfies RequestFields;
 
 /** How to audit a shop. */

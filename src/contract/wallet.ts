@@ -1,6 +1,7 @@
 import type * as z from 'zod/mini';
 import { AMOUNT_PATTERN } from './amount.ts';
 import { field, money, record, request, text, wholeList } from './field.ts';
+import { sentenceOf, WALLET_FUND_FIELDS } from './request-fields.ts';
 
 export const Wallet = record('Wallet', 'A live-mode wallet: one for each e-mail and currency.', {
   id: field(text, 'Its id.'),
@@ -16,6 +17,6 @@ export const WalletList = wholeList('WalletList', Wallet, 'wallets', 'in order o
 export const FundInput = request(
   'FundInput',
   'A deposit to a wallet.',
-  { amount: field(text, 'Decimal text.', { pattern: AMOUNT_PATTERN.source }) },
+  { amount: field(text, sentenceOf(WALLET_FUND_FIELDS.amount), { pattern: AMOUNT_PATTERN.source }) },
   { amount: '100' },
 );

@@ -1,5 +1,6 @@
 import type { JsonSchema } from '../contract/field.ts';
 import { type Choices, PROFILE_NAMES, PROFILES, type ProfileName } from '../contract/profiles.ts';
+import { SETTLE_FIELDS } from '../contract/request-fields.ts';
 import { DURATION_PATTERN } from '../contract/time.ts';
 import { DELIVERY_ORDERS, IPN_FORMATS, OUTCOMES, SENT_ON_REQUEST } from '../contract/vocabulary.ts';
 
@@ -132,7 +133,7 @@ export const START_OPTIONS = {
     placeholder: 'order',
     choices: DELIVERY_ORDERS,
     default: 'ipn-then-redirect',
-    description: `order of IPN and redirect: ${DELIVERY_ORDERS.join(', ')}`,
+    description: `${SETTLE_FIELDS.delivery.description}: ${DELIVERY_ORDERS.join(', ')}`,
   },
   auto: {
     kind: 'choice',

@@ -14,7 +14,7 @@ const PUBLISHED = new URL('../../fixtures/config.schema.json', import.meta.url);
 const NAMES = Object.keys(START_OPTIONS) as OptionName[];
 
 /**
- * To update it: REFRESH=1 npx vitest run test/schema.test.ts (and npx biome check --write fixtures/config.schema.json,
+ * To update it: REFRESH=1 npx vitest run test/options/json-schema.test.ts (and npx biome check --write fixtures/config.schema.json,
  * which formats it).
  */
 test('the published schema matches the one generated from the options', async () => {

@@ -1,7 +1,7 @@
 import type { CardWithTransactions } from '../../contract/card.ts';
 import { CARD_STATUSES, type CardAction, type CardMovementKind } from '../../contract/card-status.ts';
 import { command, hint } from '../../contract/error.ts';
-import { CARD_FIELDS, CARD_MOVEMENT_FIELDS } from '../../contract/request-fields.ts';
+import { CARD_FIELDS, CARD_FILTERS, CARD_MOVEMENT_FIELDS } from '../../contract/request-fields.ts';
 import { CARD_DEFAULTS } from '../../contract/sample-values.ts';
 import { changeCard, createCard, readCard, requireMerchant } from '../../library/merchant-client.ts';
 import { choice, defineCommand, type Group, pagedBy, requiredText, text, textsOf } from '../command.ts';
@@ -11,8 +11,8 @@ const list = defineCommand({
   summary: 'list cards, newest first',
   json: 'CardList',
   fields: pagedBy({
-    status: choice('status', 'show only cards with this status', CARD_STATUSES),
-    merchant: text('name', 'show only cards of this merchant'),
+    status: choice('status', CARD_FILTERS.status.description, CARD_STATUSES),
+    merchant: text('name', 'only cards of this merchant'),
   }),
   examples: ['cards list --status active'],
   run: async ({ fields: { merchant: name, ...filters }, connect }) => {

@@ -1,11 +1,12 @@
 import type { Clock, ClockInput } from '../../contract/clock.ts';
+import { CLOCK_FIELDS, phraseOf } from '../../contract/request-fields.ts';
 import { type Context, defineCommand, type Group, text } from '../command.ts';
 import { type CommandResult, pairs } from '../output.ts';
 
 const TIMEOUT = {
   timeout: text(
-    'duration',
-    'real-time limit for the scheduled work; exits with code 4 when reached (default: 240s)',
+    CLOCK_FIELDS.timeout.placeholder,
+    `${phraseOf(CLOCK_FIELDS.timeout)}; exits with code 4 when reached`,
   ),
 };
 

@@ -173,15 +173,9 @@ async function newestId(call: Context['call'], output: Context['output']): Promi
 const FIRE = {
   ...textsOf(FIRE_FIELDS),
   format: choice('format', FIRE_FIELDS.format.description, IPN_FORMATS),
-  set: assignments(
-    'set a field before signing, such as data.charge=1; signature[]=x creates a list; repeatable',
-  ),
-  unset: repeated('field', 'omit this field, such as data.charge or signature; repeatable'),
-  tamper: repeated(
-    'what',
-    'tamper with this after signing, such as amount or identifier=order-2 (your handler must reject it); repeatable',
-    TAMPERINGS,
-  ),
+  set: assignments(`${FIRE_FIELDS.set.description}; repeatable`),
+  unset: repeated('field', `${FIRE_FIELDS.unset.description}; repeatable`),
+  tamper: repeated('what', `${FIRE_FIELDS.tamper.description}; repeatable`, TAMPERINGS),
 };
 
 const FIRE_OPTIONS = {

@@ -1,7 +1,7 @@
 import { curlCommand } from '../../contract/curl.ts';
 import { command, GatewayError, type Hint, hint, usage } from '../../contract/error.ts';
 import type { Payment, PaymentFilter, Settled, SettleInput } from '../../contract/payment.ts';
-import { INITIATE_FIELDS, PAYMENT_FILTERS } from '../../contract/request-fields.ts';
+import { INITIATE_FIELDS, PAYMENT_FILTERS, phraseOf, SETTLE_FIELDS } from '../../contract/request-fields.ts';
 import { PAYMENT_DEFAULTS } from '../../contract/sample-values.ts';
 import { REDIRECT_WAIT_MS } from '../../contract/time.ts';
 import {
@@ -50,8 +50,8 @@ const PAY_OPTIONS = {
   ) as OutcomeFlags),
   all: flag('settle every pending payment'),
   wait: duration('wait up to this long for the emulator and a matching payment'),
-  delivery: choice('order', 'order of IPN and redirect', DELIVERY_ORDERS),
-  visit: flag("then open the redirect address once, as the customer's browser would"),
+  delivery: choice('order', phraseOf(SETTLE_FIELDS.delivery), DELIVERY_ORDERS),
+  visit: flag(SETTLE_FIELDS.visit.description),
   requireDelivery: flag('exit 1 unless the first attempt is delivered with a correct response'),
 };
 

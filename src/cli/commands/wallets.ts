@@ -1,3 +1,4 @@
+import { WALLET_FUND_FIELDS } from '../../contract/request-fields.ts';
 import { defineCommand, type Group, requiredText } from '../command.ts';
 import { listed } from '../output.ts';
 
@@ -17,7 +18,7 @@ const fund = defineCommand({
   args: ['<id>'],
   summary: 'add money to a wallet',
   json: 'Wallet',
-  fields: { amount: requiredText('amount', 'amount as a decimal, such as 12.50') },
+  fields: { amount: requiredText('amount', WALLET_FUND_FIELDS.amount.description) },
   examples: ['wallets fund wal_poor_usd --amount 100'],
   run: async ({ args: [id], fields: json, call }) => {
     const wallet = await call('POST /wallets/:id/fund', { param: { id }, json });

@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import type { CardTransaction } from '../../contract/card.ts';
 import { field, query, text } from '../../contract/field.ts';
 import type { Choices } from '../../contract/profiles.ts';
+import { SETTLE_FIELDS, sentenceOf } from '../../contract/request-fields.ts';
 import { DELIVERY_ORDERS, type Mode, OUTCOMES } from '../../contract/vocabulary.ts';
 import type { Card } from '../../domain/state.ts';
 import type { Dialect } from '../dialect.ts';
@@ -181,7 +182,7 @@ export const dialect: Dialect = {
     CodeForm: postedMessage('CodeForm', 'Second step of the checkout.', { code: entered }),
     PanelForm: postedMessage('PanelForm', 'The form of the simulator panel.', {
       outcome: field(z.enum(OUTCOMES), 'The outcome of the payment.'),
-      delivery: field(z.optional(z.enum(DELIVERY_ORDERS)), 'Order of IPN and redirect.'),
+      delivery: field(z.optional(z.enum(DELIVERY_ORDERS)), sentenceOf(SETTLE_FIELDS.delivery)),
     }),
     VirtualCardAnswer,
     VirtualCardDetails,
