@@ -2,8 +2,9 @@ import { addAbortListener, setMaxListeners } from 'node:events';
 import { AUDIT_CLASSES, AUDIT_GROUPS, isReportable } from '../contract/audit.ts';
 import type { AuditOptions } from '../contract/audit-options.ts';
 import type { AuditCaseInfo, AuditedCase, AuditReport } from '../contract/audit-report.ts';
-import { auditMistakes, auditSummary, counted } from '../contract/audit-summary.ts';
+import { auditMistakes, auditSummary } from '../contract/audit-summary.ts';
 import { command, didYouMean, GatewayError, hint, usage } from '../contract/error.ts';
+import { pluralize } from '../contract/text.ts';
 import { duration } from '../contract/time.ts';
 import { namesOf } from '../contract/vocabulary.ts';
 import { languageOf } from '../domain/receiver-answer.ts';
@@ -373,13 +374,13 @@ function whatIsMissing({ cutShort, canLook }: Shop, cases: readonly AuditedCase[
   if (control && cases.every(isEmpty)) return withoutStop(`nothing is proven: ${control.why}`);
   if (cutShort !== null) {
     const empty = cases.filter(isEmpty).length;
-    return `the audit was cut short, because ${cutShort}: ${empty} of ${counted(cases.length, 'case')} prove nothing`;
+    return `the audit was cut short, because ${cutShort}: ${empty} of ${pluralize(cases.length, 'case')} prove nothing`;
   }
   const unproven = attacks.filter(({ verdict }) => verdict === 'unproven');
   // Without a probe, that is so in every audit.
   if (canLook && unproven.length > cases.length / 2)
     return withoutStop(
-      `${unproven.length} of ${counted(cases.length, 'case')} prove nothing: ${unproven[0]?.why}`,
+      `${unproven.length} of ${pluralize(cases.length, 'case')} prove nothing: ${unproven[0]?.why}`,
     );
   const [first] = attacks;
   return first && control?.verdict === 'pass' && attacks.every(isEmpty)

@@ -269,7 +269,6 @@ export function described({ status, body, error, headers }: Observation): string
   return `answered ${status}${to}${line ? ` “${line}”` : ' with an empty body'}`;
 }
 
-/** A request as text. */
 export function requestText({ method, url, body, manner }: ProbeRequest): string {
   const how = manner === undefined || manner === 'whole' ? '' : ` (${manner})`;
   const shown =

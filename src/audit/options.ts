@@ -32,7 +32,6 @@ const LOCAL = {
 /** Options with which an audit can run. */
 export type CompleteOptions = AuditOptions & { ipnUrl: string };
 
-/** The names of all options. */
 export const AUDIT_OPTION_NAMES = [...Object.keys(AuditRequest.def.shape), ...Object.keys(LOCAL)];
 
 /** Whether the shop places the orders. Otherwise the audit invents them. */

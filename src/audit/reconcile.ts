@@ -1,8 +1,7 @@
 import type { AuditOptions } from '../contract/audit-options.ts';
-import { counted } from '../contract/audit-summary.ts';
 import { GatewayError, usage } from '../contract/error.ts';
 import type { Payment } from '../contract/payment.ts';
-import { plainText } from '../contract/text.ts';
+import { plainText, pluralize } from '../contract/text.ts';
 import { Database } from '../database/database.ts';
 import { runConcurrently, unlessAborted } from './audit.ts';
 import { valuesOf } from './command.ts';
@@ -112,12 +111,12 @@ function differences(
   const report = (problem: Reconciled['problem'], detail: string) =>
     found.push({ identifier, problem, detail });
   if (paid.length && !isFulfilled)
-    report('paid-not-fulfilled', `${counted(paid.length, 'payment')} succeeded`);
+    report('paid-not-fulfilled', `${pluralize(paid.length, 'payment')} succeeded`);
   if (!paid.length && isFulfilled)
     report('fulfilled-not-paid', `the payments are ${payments.map(({ status }) => status).join(', ')}`);
   const count = fulfilled === undefined ? undefined : countAt(output, fulfilled);
   if (count !== undefined && count > Math.max(paid.length, 1)) {
-    report('fulfilled-twice', `${counted(count, 'time')} for ${counted(paid.length, 'payment')}`);
+    report('fulfilled-twice', `${pluralize(count, 'time')} for ${pluralize(paid.length, 'payment')}`);
   }
   const amount = orderAmount === undefined ? undefined : valueAt(output, orderAmount);
   const shopAmount = plainText(amount);

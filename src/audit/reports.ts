@@ -2,13 +2,8 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { AUDIT_CLASSES, AUDIT_GROUPS, AUDIT_VERDICTS, isReportable } from '../contract/audit.ts';
 import type { AuditedCase, AuditReport } from '../contract/audit-report.ts';
-import {
-  type AuditSeverity,
-  auditHeadline,
-  counted,
-  releases,
-  severityIn,
-} from '../contract/audit-summary.ts';
+import { type AuditSeverity, auditHeadline, releases, severityIn } from '../contract/audit-summary.ts';
+import { pluralize } from '../contract/text.ts';
 import { namesOf } from '../contract/vocabulary.ts';
 import { VERSION } from '../system/package-info.ts';
 import { effortOf } from './mistakes.ts';
@@ -120,8 +115,8 @@ b.fail{color:var(--fail)}b.at-risk{color:var(--at-risk)}b.note{color:var(--note)
 .languages:has(input:nth-of-type(1):checked) pre:nth-of-type(1),.languages:has(input:nth-of-type(2):checked) pre:nth-of-type(2),.languages:has(input:nth-of-type(3):checked) pre:nth-of-type(3){display:block}
 @media print{:root{color-scheme:light;--page:#fff}body{font-size:8.5pt;line-height:1.25;padding:0}h1{font-size:1.3rem}.box{border:0;border-top:1px solid #999;border-radius:0;padding:.3rem 0}pre{font-size:6.5pt;padding:.15rem}main,.box{gap:.1rem}h2{font-size:1rem}small{font-size:7pt}details,.mistake{break-inside:avoid}.evidence{break-before:page}.languages input:not(:checked)+label{display:none}}`;
 
-/** The heading of a mistake in words: `amount-not-compared` as `Amount not compared`. */
-const inWords = (name: string) => `${name.charAt(0).toUpperCase()}${name.slice(1).replaceAll('-', ' ')}`;
+/** `amount-not-compared` as `Amount not compared`. */
+const headingOf = (name: string) => `${name.charAt(0).toUpperCase()}${name.slice(1).replaceAll('-', ' ')}`;
 
 /**
  * The report as one self-contained page, for example for a ticket: the summary and the mistakes first, then every case
@@ -148,9 +143,9 @@ export function htmlReport(
   const labelled = mistakes.map((mistake) => ({ ...mistake, severity: severityIn(mistake, cases) }));
   const contents = labelled.map(
     ({ name, severity }) =>
-      `<li><a href="#mistake-${name}">${escaped(inWords(name))}</a>: ${severityHtml(severity)}</li>`,
+      `<li><a href="#mistake-${name}">${escaped(headingOf(name))}</a>: ${severityHtml(severity)}</li>`,
   );
-  const left = orders ? ` It left ${counted(orders, 'order')} in the shop's database.` : '';
+  const left = orders ? ` It left ${pluralize(orders, 'order')} in the shop's database.` : '';
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
 <title>Audit of ${escaped(ipnUrl)}</title><style>${STYLE}</style></head>
@@ -175,7 +170,7 @@ const severityHtml = (severity: AuditSeverity) =>
 function mistakeHtml(mistake: AuditReport['mistakes'][number] & { severity: AuditSeverity }): string {
   const { name, cost, instruction, code, cases, severity } = mistake;
   const links = cases.map((one) => `<a href="#${one}">${escaped(one)}</a>`).join(', ');
-  return `<section class="mistake box" id="mistake-${name}"><h2>${escaped(inWords(name))}</h2><p>${severityHtml(severity)}: ${escaped(cost)}</p><p><strong>Fix</strong> (${effortOf(name)}): ${escaped(instruction)}</p>${codeHtml(name, code ?? {})}<p><small>Found by ${links}</small></p></section>`;
+  return `<section class="mistake box" id="mistake-${name}"><h2>${escaped(headingOf(name))}</h2><p>${severityHtml(severity)}: ${escaped(cost)}</p><p><strong>Fix</strong> (${effortOf(name)}): ${escaped(instruction)}</p>${codeHtml(name, code ?? {})}<p><small>Found by ${links}</small></p></section>`;
 }
 
 /** One language at a time, without a script. */

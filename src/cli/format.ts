@@ -7,12 +7,12 @@ import { command, type Hint, hint, renderHint } from '../contract/error.ts';
 import type { SimEvent } from '../contract/event.ts';
 import { LISTENED } from '../contract/pasted-ipn.ts';
 import type { TimelineEntry } from '../contract/payment.ts';
-import { REDIRECT_WAIT_MS } from '../contract/time.ts';
+import { moment, REDIRECT_WAIT_MS } from '../contract/time.ts';
 import type { Verdict } from '../contract/verdict.ts';
 import { PAYMENT_EVENTS, TIMELINE_EVENTS } from '../contract/vocabulary.ts';
 import { isRejectedInitiate } from '../library/merchant-client.ts';
 import type { Verification } from '../wire/dialect.ts';
-import { columns, moment, type Output, onOneLine, wrapped } from './output.ts';
+import { columns, type Output, onOneLine, wrapped } from './output.ts';
 
 /*
  * IPNs, timelines and events as text.

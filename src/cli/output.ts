@@ -13,6 +13,7 @@ import {
   PLAIN,
   renderHint,
 } from '../contract/error.ts';
+import { moment } from '../contract/time.ts';
 import { connectionFlags } from './connection-flags.ts';
 import type { Io } from './io.ts';
 
@@ -329,8 +330,3 @@ function fieldText(value: unknown): string {
 
 /** An ISO time without its year, to the second, for lists. */
 export const shortMoment = (at: string): string => moment(at).slice(5);
-
-/** An ISO time to the second, for tables. */
-export function moment(at: string): string {
-  return at.slice(0, 19).replace('T', ' ');
-}

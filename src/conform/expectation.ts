@@ -1,5 +1,5 @@
 import { headerIn } from '../contract/headers.ts';
-import { plainText } from '../contract/text.ts';
+import { plainText, pluralize } from '../contract/text.ts';
 import { isLuhnNumber } from '../domain/card.ts';
 import { matches } from '../system/match-pattern.ts';
 import type { IpnTools } from '../wire/dialect.ts';
@@ -120,8 +120,8 @@ export function compare(expected: Expected, seen: Seen, secretKey: string, tools
     const { count = 1, fields: values = {}, matches: patterns = {}, lacks = [], ...wanted } = expected.ipn;
     const { ipns, early } = seen;
     const [ipn] = ipns;
-    const got = countOf(ipns.length);
-    check(ipns.length === count, countOf(count), got, `${countOf(count)}, got ${got}`);
+    const got = pluralize(ipns.length, 'IPN');
+    check(ipns.length === count, pluralize(count, 'IPN'), got, `${pluralize(count, 'IPN')}, got ${got}`);
     if (ipn) {
       const isRepeated = ipns.every((one) => one.body === ipn.body);
       check(isRepeated, 'the same IPN again', 'a different body');
@@ -158,8 +158,6 @@ function typeOf(value: unknown): string {
 
 /** Some deployments write `customer name` for `customer_name`. */
 const plain = (text: string) => text.toLowerCase().replaceAll('_', ' ');
-
-const countOf = (count: number) => `${count} IPN${count === 1 ? '' : 's'}`;
 
 /** The fields of an IPN, named as in a form, whether it was sent as a form or as JSON. */
 function fieldsOf({ headers, body }: ReceivedIpn): Map<string, string> {

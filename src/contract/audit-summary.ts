@@ -1,6 +1,7 @@
 import { type AuditVerdict, isReportable } from './audit.ts';
 // Types only: otherwise every command would load its schemas.
 import type { AuditedCase, AuditReport, AuditSummary } from './audit-report.ts';
+import { pluralize } from './text.ts';
 
 /*
  * Summaries of audit cases.
@@ -63,8 +64,6 @@ export function severityIn(mistake: { cases: readonly string[] }, all: readonly 
   return severityOf(all.filter(({ name }) => mistake.cases.includes(name)));
 }
 
-export const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`;
-
 /**
  * The result of an audit in one or two sentences. Begins with what is missing, if anything is, and states the value of
  * goods that were released without payment.
@@ -94,18 +93,18 @@ function headlineOf(cases: readonly Judged[]): string {
     const rest = Object.entries({ passed: pass, noted: note, unproven, skipped })
       .flatMap(([what, count]) => (count ? [`${count} ${what}`] : []))
       .join(', ');
-    return `No attack worked. Of ${counted(cases.length, 'case')}: ${rest}.`;
+    return `No attack worked. Of ${pluralize(cases.length, 'case')}: ${rest}.`;
   }
   const verdict = worked.some((one) => one.verdict === 'fail') ? 'Not safe' : 'At risk';
-  const mistakes = counted(auditMistakes(attacks).length, 'mistake');
+  const mistakes = pluralize(auditMistakes(attacks).length, 'mistake');
   const unpaid = worked.filter((one) => one.unpaid !== null);
-  const share = `${worked.length} of ${counted(attacks.length, 'attack')}`;
+  const share = `${worked.length} of ${pluralize(attacks.length, 'attack')}`;
   if (!unpaid.length) {
     const isWhole = control?.verdict !== 'fail';
     const limit = isWhole ? '' : ' The shop does not accept a correct IPN, so most attacks were not tried.';
     return `${verdict}: ${share} worked, from ${mistakes}.${limit}`;
   }
-  const ways = counted(new Set(unpaid.map(({ mistake }) => mistake)).size, 'way');
+  const ways = pluralize(new Set(unpaid.map(({ mistake }) => mistake)).size, 'way');
   const sums = unpaidSums(unpaid).join(' and ');
   return `${verdict}: ${sums} of goods were released unpaid in ${ways} (${share}, ${mistakes}).`;
 }

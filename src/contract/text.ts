@@ -23,3 +23,6 @@ export function plainText(value: unknown): string | undefined {
   if (value === undefined || (typeof value === 'object' && value !== null)) return undefined;
   return String(value);
 }
+
+/** A number and its noun, such as `1 payment` or `2 payments`. */
+export const pluralize = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`;

@@ -3,6 +3,11 @@ export function timestamp(now: number): string {
   return new Date(now).toISOString();
 }
 
+/** A time to the second, for people, in UTC like the given ISO 8601 text. */
+export function moment(at: string): string {
+  return at.slice(0, 19).replace('T', ' ');
+}
+
 const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 
 /** The format of a duration, as a JSON schema pattern. */

@@ -92,7 +92,7 @@ export function issueCard(
 export function requireCard(state: State, id: string, merchant?: Merchant): Card {
   const card = state.cards.get(id);
   if (card && (merchant === undefined || card.merchantId === merchant.id)) return card;
-  throw new GatewayError('not_found', `no card has the card_id "${id.slice(0, 60)}"`, {
+  throw new GatewayError('not_found', `no card has the id "${id.slice(0, 60)}"`, {
     hint: hint`List all cards with: ${command('cards list')}`,
   });
 }

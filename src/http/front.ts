@@ -7,7 +7,6 @@ import { clearTimeout, setTimeout } from '../system/real-time.ts';
 import type { Dialect } from '../wire/dialect.ts';
 import { endRaw, type Front, nameIn, noProxy, proxied, rejectRequest } from './listener.ts';
 
-/** Options of the TLS and proxy front end. */
 export interface FrontOptions {
   /** The certificate for HTTPS; null for plain HTTP. */
   credentials: { cert: string; key: string } | null;

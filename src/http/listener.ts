@@ -211,7 +211,6 @@ export function noProxy(target: string): string {
 /** The host name before the port; undefined for an IP address or an invalid name. */
 export const nameIn = (authority: string) => hostName(authority.replace(/:\d*$/, ''));
 
-/** Rejects a request. */
 export function rejectRequest(
   outgoing: ServerResponse,
   status: number,

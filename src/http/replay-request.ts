@@ -1,5 +1,6 @@
 import { GatewayError, hint } from '../contract/error.ts';
 import type { RecordedRequest } from '../contract/event.ts';
+import { moment } from '../contract/time.ts';
 import type { CallService } from './call-service.ts';
 import type { AppDependencies } from './environment.ts';
 import { serviceRoute } from './inject-faults.ts';
@@ -13,7 +14,7 @@ const NOT_REPLAYED =
 export function requireRecorded({ events, runtime }: AppDependencies, id: string): RecordedRequest {
   const request = events.requests().find((one) => String(one.id) === id);
   if (request) return request;
-  const since = runtime.startedAt.slice(0, 19).replace('T', ' ');
+  const since = moment(runtime.startedAt);
   const fix = hint`The request log keeps the last 1,000 requests since the emulator started, at ${since} UTC.`;
   throw new GatewayError('not_found', `request ${id} is not in the request log`, { hint: fix });
 }

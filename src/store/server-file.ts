@@ -18,7 +18,6 @@ export interface ServerInfo {
 
 const serverFile = (folder: string) => join(folder, 'server.json');
 
-/** Writes a folder's server file. */
 export async function writeServerInfo(folder: string, info: ServerInfo): Promise<void> {
   const text = JSON.stringify({ ...info, started: identityOf(info.pid).started, folder: fileId(folder) });
   const file = await replaceFile(serverFile(folder), (file) => file.appendFile(`${text}\n`));

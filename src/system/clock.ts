@@ -11,7 +11,7 @@ export interface DueWork {
 }
 
 /** Scheduled work: its time and its record. */
-interface Due {
+interface Planned {
   at: number;
   /** Increases with each plan, to order work with the same instant. */
   turn: number;
@@ -19,8 +19,7 @@ interface Due {
   work: DueWork;
 }
 
-/** The order of scheduled work. */
-const earlier = (a: Due, b: Due): number => a.at - b.at || a.turn - b.turn;
+const byTime = (a: Planned, b: Planned): number => a.at - b.at || a.turn - b.turn;
 
 export type ClockReading = ReturnType<Clock['read']>;
 
@@ -51,7 +50,7 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
  * timer.
  */
 export class Clock {
-  readonly #waiting = new TinyQueue<Due>([], earlier);
+  readonly #waiting = new TinyQueue<Planned>([], byTime);
   #turns = 0;
   /** Work in progress, started by the timer or by a move. */
   readonly #running = new Set<Promise<unknown>>();
@@ -207,9 +206,9 @@ export class Clock {
   }
 
   /** Up to `limit` upcoming tasks, soonest first. Each record appears once. */
-  upcoming(limit: number): Due[] {
-    const found = new Map<string, Due>();
-    for (const due of this.#waiting.data.toSorted(earlier)) {
+  upcoming(limit: number): Planned[] {
+    const found = new Map<string, Planned>();
+    for (const due of this.#waiting.data.toSorted(byTime)) {
       if (found.size === limit) break;
       if (!found.has(due.id) && due.work.isDue(due.id, due.at)) found.set(due.id, due);
     }

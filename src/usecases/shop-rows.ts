@@ -20,7 +20,7 @@ export class ShopRows implements SeenRows {
   #begun = 0;
   #running = 0;
   #isOff = false;
-  #isTold = false;
+  #isReported = false;
 
   /**
    * @param read reads the database
@@ -104,14 +104,14 @@ export class ShopRows implements SeenRows {
       problem ??= `reading the database took ${tookMs} ms`;
       problem = `${problem}. It is no longer read`;
     }
-    if (problem !== undefined) this.#tell(problem);
+    if (problem !== undefined) this.#reportOnce(problem);
     return rows;
   }
 
-  /** Says once why nothing is known. The database may be there later. */
-  #tell(why: string): void {
-    if (this.#isTold) return;
-    this.#isTold = true;
+  /** Reports why nothing is known. The database may be there later. */
+  #reportOnce(why: string): void {
+    if (this.#isReported) return;
+    this.#isReported = true;
     this.#notice(`What IPNs change in the shop is not known: ${why}`);
   }
 }

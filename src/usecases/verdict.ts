@@ -12,7 +12,7 @@ import {
 } from '../contract/describe-delivery.ts';
 import type { Merchant } from '../contract/merchant.ts';
 import { describeTamperings } from '../contract/tampering.ts';
-import { duration } from '../contract/time.ts';
+import { duration, moment } from '../contract/time.ts';
 import type { Verdict } from '../contract/verdict.ts';
 import { SETTLERS } from '../contract/vocabulary.ts';
 import { type AnswerProblem, answerProblem, ownWords, saysRefused } from '../domain/receiver-answer.ts';
@@ -380,7 +380,7 @@ function notAttempted(delivery: Delivery, last: Attempt | undefined, { courier }
   const headline = `Delayed ${duration(delayMs)} by your rule.`;
   const fix = 'Nothing to fix. Resend the IPN to send it now.';
   return {
-    ...causedByRule(`${headline} Due at ${nextAttemptAt.slice(0, 19).replace('T', ' ')} UTC.`, headline),
+    ...causedByRule(`${headline} Due at ${moment(nextAttemptAt)} UTC.`, headline),
     fix,
   };
 }

@@ -4,9 +4,10 @@ import { ARTIFACTS } from '../../audit/artifacts.ts';
 import { secretMask } from '../../audit/gateway.ts';
 import { AUDIT_PRESETS, AUDIT_VERDICTS, type AuditVerdict, isReportable } from '../../contract/audit.ts';
 import type { AuditedCase, AuditReport } from '../../contract/audit-report.ts';
-import { auditHeadline, counted, releases } from '../../contract/audit-summary.ts';
+import { auditHeadline, releases } from '../../contract/audit-summary.ts';
 import { usage } from '../../contract/error.ts';
 import { AUDIT_FIELDS, phraseOf } from '../../contract/request-fields.ts';
+import { pluralize } from '../../contract/text.ts';
 import { namesOf } from '../../contract/vocabulary.ts';
 import type { GatewaySimClient } from '../../library/api.ts';
 import { auditReport, clientOf, egressOf } from '../../library/client.ts';
@@ -323,14 +324,14 @@ export function auditText(report: AuditReport, colour: ChalkInstance, isWhole = 
     .filter((verdict) => summary[verdict] > 0)
     .map((verdict) => colour[COLOURS[verdict]](`${summary[verdict]} ${verdict}`));
   const left = orders
-    ? `This audit left ${counted(orders, 'order')} in the shop's database.`
+    ? `This audit left ${pluralize(orders, 'order')} in the shop's database.`
     : 'This audit saw no new order in the shop.';
   return [
     [flowing(colour.bold(onOneLine(auditHeadline(report)))), ...releases(cases).map(flowing)],
     ...paragraphs,
     quietLines,
     ...(mistakes.length ? [[flowing(TO_REPEAT)]] : []),
-    [flowing(`${counted(cases.length, 'case')}: ${counts.join(', ')}. ${left}`)],
+    [flowing(`${pluralize(cases.length, 'case')}: ${counts.join(', ')}. ${left}`)],
   ]
     .filter((lines) => lines.length)
     .map((lines) => lines.join('\n'))

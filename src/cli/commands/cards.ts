@@ -3,9 +3,10 @@ import { CARD_STATUSES, type CardAction, type CardMovementKind } from '../../con
 import { command, hint } from '../../contract/error.ts';
 import { CARD_FIELDS, CARD_FILTERS, CARD_MOVEMENT_FIELDS } from '../../contract/request-fields.ts';
 import { CARD_DEFAULTS } from '../../contract/sample-values.ts';
+import { moment } from '../../contract/time.ts';
 import { changeCard, createCard, readCard, requireMerchant } from '../../library/merchant-client.ts';
 import { choice, defineCommand, type Group, pagedBy, requiredText, text, textsOf } from '../command.ts';
-import { type CommandResult, fieldsOf, listed, moment, pairs, table } from '../output.ts';
+import { type CommandResult, fieldsOf, listed, pairs, table } from '../output.ts';
 
 const list = defineCommand({
   summary: 'list cards, newest first',

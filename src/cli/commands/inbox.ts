@@ -1,5 +1,6 @@
+import { moment } from '../../contract/time.ts';
 import { defineCommand } from '../command.ts';
-import { listed, moment } from '../output.ts';
+import { listed } from '../output.ts';
 
 export const inbox = defineCommand({
   summary: 'list the verification codes of live payments',

@@ -10,6 +10,7 @@ import type { Payment } from '../../contract/payment.ts';
 import { printedProblem } from '../../contract/printed-fields.ts';
 import { DIAGNOSE_FIELDS, FIRE_FIELDS, IPN_FILTERS, RESEND_FIELDS } from '../../contract/request-fields.ts';
 import { requireTamperings, TAMPERINGS } from '../../contract/tampering.ts';
+import { moment } from '../../contract/time.ts';
 import { DELIVERY_STATES, IPN_FORMATS } from '../../contract/vocabulary.ts';
 import { saysRefused } from '../../domain/receiver-answer.ts';
 import { dialect, merchantIn, requireMerchant } from '../../library/merchant-client.ts';
@@ -43,7 +44,7 @@ import {
   whatToDo,
 } from '../format.ts';
 import type { Io } from '../io.ts';
-import { type CommandResult, flowing, listed, moment, pairs, shortMoment } from '../output.ts';
+import { type CommandResult, flowing, listed, pairs, shortMoment } from '../output.ts';
 
 const KEYS = {
   secret: text('key', `secret key to verify with (default: the key of the running emulator); ${SEEN_IN_PS}`),

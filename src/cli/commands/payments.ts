@@ -3,7 +3,7 @@ import { command, GatewayError, type Hint, hint, usage } from '../../contract/er
 import type { Payment, PaymentFilter, Settled, SettleInput } from '../../contract/payment.ts';
 import { INITIATE_FIELDS, PAYMENT_FILTERS, phraseOf, SETTLE_FIELDS } from '../../contract/request-fields.ts';
 import { PAYMENT_DEFAULTS } from '../../contract/sample-values.ts';
-import { REDIRECT_WAIT_MS } from '../../contract/time.ts';
+import { moment, REDIRECT_WAIT_MS } from '../../contract/time.ts';
 import {
   CHECKOUT_THEMES,
   DELIVERY_ORDERS,
@@ -40,7 +40,7 @@ import {
   whatToDo,
 } from '../format.ts';
 import { harOf } from '../har.ts';
-import { listed, moment, openInBrowser, pairs, shortMoment } from '../output.ts';
+import { listed, openInBrowser, pairs, shortMoment } from '../output.ts';
 
 type OutcomeFlags = Record<PaymentOutcome, OptionDeclaration<true | undefined>>;
 

@@ -2,6 +2,7 @@ import { relative, resolve } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
 import { command, GatewayError, hint, option } from '../../contract/error.ts';
 import { IS_UTF_16, isUtf16 } from '../../contract/invisible.ts';
+import { pluralize } from '../../contract/text.ts';
 import { readText } from '../../delivery/sender.ts';
 import { MAX_STATE_BYTES, noServer, unlikeGatewaySim } from '../../library/control-client.ts';
 import { DataFolder, isDataFolder } from '../../store/folder.ts';
@@ -150,7 +151,7 @@ function countsIn(text: string): Record<string, number> | undefined {
 function describeCounts(counts: Readonly<Record<string, number>>): string {
   return ['payment', 'card', 'merchant', 'wallet']
     .map((name) => ({ name, count: counts[`${name}s`] ?? 0 }))
-    .map(({ name, count }) => `${count} ${name}${count === 1 ? '' : 's'}`)
+    .map(({ name, count }) => pluralize(count, name))
     .join(', ');
 }
 

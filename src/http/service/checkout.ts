@@ -5,6 +5,7 @@ import { shellWord } from '../../contract/curl.ts';
 import { command, GatewayError } from '../../contract/error.ts';
 import { parseInput } from '../../contract/input.ts';
 import { SettleInput } from '../../contract/payment.ts';
+import { moment } from '../../contract/time.ts';
 import { MODES, type Mode } from '../../contract/vocabulary.ts';
 import type { Payment } from '../../domain/state.ts';
 import type { CheckoutResult } from '../../usecases/checkout.ts';
@@ -30,7 +31,6 @@ import {
 } from '../pages/checkout.tsx';
 import type { Language } from '../pages/checkout-texts.ts';
 import { PLACES, recordPath } from '../pages/dashboard/paths.ts';
-import { instant } from '../pages/dashboard/text.ts';
 import { type PageView, pageView, shownAmount } from '../pages/layout.tsx';
 import { notesOf } from '../record-requests.ts';
 import { MODE_WORDS } from './initiate.ts';
@@ -443,7 +443,7 @@ function tipFor({ wallets, runtime, checkout }: AppDependencies, payment: Paymen
 function receiptOf({ checkout }: AppDependencies, payment: Payment) {
   const { trx, settledAt, createdAt, customerName } = payment;
   const payer = checkout.stepOf(payment).email ?? customerName;
-  return { trx, date: `${instant(settledAt ?? createdAt)} UTC`, payer };
+  return { trx, date: `${moment(settledAt ?? createdAt)} UTC`, payer };
 }
 
 function summaryOf(parts: AppDependencies, payment: Payment, language: Language): PaymentSummary {

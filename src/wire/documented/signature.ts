@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { moment } from '../../contract/time.ts';
 import type { IpnComposer } from '../../domain/ipn.ts';
 import type { Code, IpnTools, Verification, VerifyKeys } from '../dialect.ts';
 import { writtenAmounts } from '../encoding.ts';
@@ -137,7 +138,7 @@ function replacementOf({ secretKey, replaced = [] }: VerifyKeys) {
 
 /** Describes an unknown signature. The cause may be replaced keys. */
 function unknownSignature(keys: VerifyKeys): string[] {
-  const shown = (at: string) => `${at.slice(0, 19).replace('T', ' ')} UTC`;
+  const shown = (at: string) => `${moment(at)} UTC`;
   const old = replacementOf(keys);
   if (old) {
     return [`the secret key given here was replaced at ${shown(old.replacedAt)}: it is no longer used`];

@@ -2,8 +2,8 @@
  * The dashboard's only script. Pages work without it. It keeps them up to date (refresh.ts) and sends forms
  * (submit.ts). Here are its smaller parts.
  */
-import { span } from '../../../contract/time.ts';
-import { ago, instant } from '../dashboard/text.ts';
+import { moment, span } from '../../../contract/time.ts';
+import { ago } from '../dashboard/text.ts';
 import { main, news } from './refresh.ts';
 import './submit.ts';
 
@@ -60,7 +60,7 @@ function now(): number {
 setInterval(() => {
   for (const time of main.querySelectorAll<HTMLTimeElement>('time[data-runs]')) {
     time.dateTime = new Date(Date.parse(time.dateTime) + 1000).toISOString();
-    time.textContent = instant(time.dateTime);
+    time.textContent = moment(time.dateTime);
   }
   for (const left of main.querySelectorAll<HTMLElement>('[data-left]')) {
     const seconds = Math.max(0, Number(left.dataset['left']) - 1);

@@ -1,16 +1,17 @@
 import { type Child, useContext } from 'hono/jsx';
 import type { CommandHint } from '../../../contract/error.ts';
+import { moment } from '../../../contract/time.ts';
 import type { ShopState } from '../../../usecases/shop-state.ts';
 import { Link } from '../layout.tsx';
 import { PageContext } from './page.tsx';
-import { ago, clip, instant } from './text.ts';
+import { ago, clip } from './text.ts';
 
 /** Shows an instant. `zone` adds UTC where no heading says so. With `runs`, the script advances it. */
 export function Time({ at, runs, zone }: { at: string; runs?: boolean; zone?: boolean }) {
   return (
     <>
       <time datetime={at} data-runs={runs ? '' : undefined}>
-        {instant(at)}
+        {moment(at)}
       </time>
       {zone && ' UTC'}
     </>
@@ -24,7 +25,7 @@ export function Time({ at, runs, zone }: { at: string; runs?: boolean; zone?: bo
 export function Ago({ at }: { at: string }) {
   const { now } = useContext(PageContext);
   return (
-    <time datetime={at} data-ago="" title={`${instant(at)} UTC`}>
+    <time datetime={at} data-ago="" title={`${moment(at)} UTC`}>
       {ago(now - Date.parse(at))}
     </time>
   );

@@ -91,7 +91,7 @@ export const cardPage: PageRenderer = ({ parts, id, query }) => {
     <>
       <div class="columns">
         <FactsBox id="card" label="Card" rows={facts} />
-        <Act card={card} from={recordPath('cards', card.id, listPath('cards', query))} />
+        <CardActions card={card} from={recordPath('cards', card.id, listPath('cards', query))} />
       </div>
       <Transactions card={card} parts={parts} />
     </>,
@@ -102,7 +102,7 @@ export const cardPage: PageRenderer = ({ parts, id, query }) => {
 const DETAILS = { charge: 'Coffee', fund: 'Pocket money' };
 const ACTIONS = { activate: 'Activate', block: 'Block', cancel: 'Cancel permanently' };
 
-function Act({ card, from }: { card: Card; from: string }) {
+function CardActions({ card, from }: { card: Card; from: string }) {
   const path = recordPath('cards', card.id);
   const next = CARD_TRANSITIONS[card.status];
   const isAllowed = { charge: card.status === 'active', fund: card.status !== 'canceled' };

@@ -108,7 +108,6 @@ function Left({ until, now, frozen }: { until: number } & Pick<Reading, 'now' | 
   return <span data-left={frozen ? undefined : Math.ceil(left / 1_000)}>{span(left)}</span>;
 }
 
-/** Moves the clock as a form says. */
 export const moveClock: FormAction = async ({ clock }, { move = '', advance, freeze = '', at = '' }) => {
   const { now, nextDue } = clock.read();
   const moves: Record<string, () => object> = {

@@ -60,7 +60,7 @@ function Checked({ parts, given }: { parts: AppDependencies; given: FormValues }
         <h2>{sentence(verdict, Boolean(given['signature']))}</h2>
         <Warnings of={problem === undefined ? verdict.reasons : [problem, ...verdict.reasons]} />
         {verdict.fix !== null && <p>{verdict.fix}</p>}
-        <Working
+        <SignatureSteps
           of={verdict}
           merchant={merchant}
           {...(given['signature'] && { sent: verifyFor(parts, merchant, body).signature })}
@@ -143,7 +143,7 @@ export function Signature(props: {
         </p>
       )}
       <Warnings of={fault === null ? verdict.reasons : [fault]} />
-      <Working of={verdict} merchant={merchant} text={delivery.signedText} />
+      <SignatureSteps of={verdict} merchant={merchant} text={delivery.signedText} />
       {/* The verdict has this form if the signature is the likely cause. */}
       {!parts.ipns.verdict(delivery).unexplained && <ExplainSignature ipn={delivery.id} />}
     </>
@@ -156,7 +156,12 @@ export function Signature(props: {
  * @param props `text`: the signed text, if the body lacks its fields; `sent`: the signature in the body, if another one
  *   is checked
  */
-function Working(props: { of: Verification; merchant: Merchant; text?: string; sent?: string | null }) {
+function SignatureSteps(props: {
+  of: Verification;
+  merchant: Merchant;
+  text?: string;
+  sent?: string | null;
+}) {
   const { of, merchant, text = '–', sent } = props;
   const { signature, expected, signedText, foundText, amount, identifier } = of;
   const isExpected = signature !== null && signature === expected;

@@ -24,11 +24,6 @@ export function ago(milliseconds: number): string {
   return milliseconds > 0 ? `${span(milliseconds, 1)} ago` : `in ${span(-milliseconds, 1)}`;
 }
 
-/** Formats an instant, to the second, in UTC. */
-export function instant(at: string): string {
-  return at.slice(0, 19).replace('T', ' ');
-}
-
 export function grouped(count: number): string {
   return count.toLocaleString('en-US');
 }
