@@ -1,5 +1,5 @@
 import type { FaultRule } from './fault.ts';
-import { FAULT_EFFECT_NAMES, FAULT_EFFECTS, type FaultEffect } from './fault-effects.ts';
+import { type BodyEffect, FAULT_EFFECT_NAMES, FAULT_EFFECTS, type FaultEffect } from './fault-effects.ts';
 import { parseDuration } from './time.ts';
 import { namesOf } from './vocabulary.ts';
 
@@ -34,9 +34,29 @@ export function effectsOf<Name extends FaultEffect, Entry>(
     .map((name) => table[name]);
 }
 
-/** A body without its first separator, so that it is malformed. */
-export function malformed(body: string, isJson: boolean): string {
-  return body.replace(isJson ? ':' : '=', '');
+/** The media type of a body, as far as effects depend on it. */
+type BodyKind = 'json' | 'form' | 'other';
+
+const SEPARATORS = { json: ':', form: '=', other: '' } as const satisfies Record<BodyKind, string>;
+
+export type BodyChange = (body: string, kind: BodyKind) => string;
+
+/** What effects do to the body of a response or an IPN. */
+export const BODY_EFFECTS: Readonly<Record<BodyEffect, BodyChange>> = {
+  truncate: (body) => body.slice(0, Math.floor(body.length / 2)),
+  /** Without the first separator, JSON and forms cannot be read. Anything else stays as it is. */
+  malformed: (body, kind) => body.replace(SEPARATORS[kind], ''),
+};
+
+/** An entry for each effect that changes a body, in their order. */
+export function bodyEntries<Entry>(entryOf: (change: BodyChange) => Entry): Record<BodyEffect, Entry> {
+  const entries = namesOf(BODY_EFFECTS).map((name) => [name, entryOf(BODY_EFFECTS[name])]);
+  return Object.fromEntries(entries);
+}
+
+export function bodyKind(contentType: string): BodyKind {
+  if (contentType.includes('json')) return 'json';
+  return contentType.includes('urlencoded') ? 'form' : 'other';
 }
 
 /** What a rule does, such as `latency 100ms..2s, status 503`. */

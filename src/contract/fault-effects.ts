@@ -15,6 +15,8 @@ export interface FaultMember {
   /** A suggested value. */
   sample?: string;
   ipnOnly?: true;
+  /** Whether it changes the body of a response or an IPN. */
+  changesBody?: true;
   /** What the rule does, in words. Its value follows, if it has one. */
   words?: string;
 }
@@ -61,12 +63,14 @@ export const FAULT_EFFECTS = {
   },
   truncate: {
     kind: 'on',
+    changesBody: true,
     description: 'send half of the body',
     label: 'Send half of the body',
     words: 'body truncated',
   },
   malformed: {
     kind: 'on',
+    changesBody: true,
     description: 'corrupt the JSON',
     label: 'Break the body',
     words: 'body malformed',
@@ -108,7 +112,12 @@ export type FaultEffect = keyof typeof FAULT_EFFECTS;
 export type RequestEffect = {
   [Name in FaultEffect]: (typeof FAULT_EFFECTS)[Name] extends { ipnOnly: true } ? never : Name;
 }[FaultEffect];
+/** The effects that change the body of a response or an IPN. */
+export type BodyEffect = {
+  [Name in FaultEffect]: (typeof FAULT_EFFECTS)[Name] extends { changesBody: true } ? Name : never;
+}[FaultEffect];
 export const FAULT_EFFECT_NAMES = namesOf(FAULT_EFFECTS);
+const BODY_EFFECT_NAMES = FAULT_EFFECT_NAMES.filter((name) => 'changesBody' in FAULT_EFFECTS[name]);
 
 /** When a fault rule acts (chosen). */
 export const FAULT_CONDITIONS = {
@@ -137,7 +146,7 @@ export const FAULT_CONDITIONS = {
 
 /** Effects that exclude each other. */
 export const FAULT_ALTERNATIVES: readonly (readonly FaultEffect[])[] = [
-  ['status', 'drop', 'truncate', 'malformed'],
-  ['retryAfter', 'drop', 'truncate', 'malformed'],
+  ['status', 'drop', ...BODY_EFFECT_NAMES],
+  ['retryAfter', 'drop', ...BODY_EFFECT_NAMES],
   ['delay', 'reorder'],
 ];

@@ -1,4 +1,10 @@
-import { effectsOf, malformed, retryAfterSeconds, statusOfFault } from '../contract/active-fault.ts';
+import {
+  bodyEntries,
+  bodyKind,
+  effectsOf,
+  retryAfterSeconds,
+  statusOfFault,
+} from '../contract/active-fault.ts';
 import type { FaultRule } from '../contract/fault.ts';
 import type { FaultEffect } from '../contract/fault-effects.ts';
 import { parseDuration } from '../contract/time.ts';
@@ -22,7 +28,7 @@ interface IpnEffect {
   /** The status to record instead of sending it; null for no response. */
   answer?: (rule: FaultRule) => number | null | undefined;
   /** The body to send. */
-  body?: (body: string, isJson: boolean, ipn: IpnComposer) => string;
+  body?: (body: string, kind: ReturnType<typeof bodyKind>, ipn: IpnComposer) => string;
   /** Whether it is sent a second time. */
   repeats?: true;
 }
@@ -36,8 +42,7 @@ const IPN_EFFECTS: Readonly<Record<FaultEffect, IpnEffect>> = {
   status: { answer: statusOfFault },
   retryAfter: { answer: statusOfFault },
   corruptSignature: { body: (body, _, ipn) => ipn.corruptSignature(body) },
-  truncate: { body: (body) => body.slice(0, Math.floor(body.length / 2)) },
-  malformed: { body: malformed },
+  ...bodyEntries((body) => ({ body })),
   duplicate: { repeats: true },
 };
 
@@ -63,9 +68,9 @@ export async function postUnder(
 
 /** The body to send instead of the delivery's own. */
 export function faultyBody({ body, contentType }: Delivery, rule: FaultRule, ipn: IpnComposer): string {
-  const isJson = contentType.includes('json');
+  const kind = bodyKind(contentType);
   return effectsOf(rule, IPN_EFFECTS).reduce(
-    (before, effect) => effect.body?.(before, isJson, ipn) ?? before,
+    (before, effect) => effect.body?.(before, kind, ipn) ?? before,
     body,
   );
 }

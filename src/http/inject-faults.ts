@@ -1,6 +1,13 @@
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { MiddlewareHandler } from 'hono';
-import { effectsOf, malformed, retryAfterSeconds, statusOfFault } from '../contract/active-fault.ts';
+import {
+  type BodyChange,
+  bodyEntries,
+  bodyKind,
+  effectsOf,
+  retryAfterSeconds,
+  statusOfFault,
+} from '../contract/active-fault.ts';
 import type { FaultRule } from '../contract/fault.ts';
 import type { RequestEffect } from '../contract/fault-effects.ts';
 import { type FaultRoute, MODES } from '../contract/vocabulary.ts';
@@ -72,8 +79,10 @@ async function identifierOf(
   return dialect.identifierIn(fields);
 }
 
+type Effect = (faulty: Faulty, next: () => Answer) => Answer;
+
 /** What each effect does to a request, like middleware around the later effects and the route. */
-const REQUEST_EFFECTS: Readonly<Record<RequestEffect, (faulty: Faulty, next: () => Answer) => Answer>> = {
+const REQUEST_EFFECTS: Readonly<Record<RequestEffect, Effect>> = {
   async latency({ rule, parts: { faults, runtime } }, next) {
     // A stop interrupts the latency.
     await realPause(faults.latencyOf(rule), runtime.stopped);
@@ -91,6 +100,7 @@ const REQUEST_EFFECTS: Readonly<Record<RequestEffect, (faulty: Faulty, next: () 
 
   status: answerWithFault,
   retryAfter: answerWithFault,
+  ...bodyEntries(changingBody),
 
   /** Declares the length of the whole body, sends half of it and closes the connection. */
   async truncate({ c }, next) {
@@ -115,20 +125,21 @@ const REQUEST_EFFECTS: Readonly<Record<RequestEffect, (faulty: Faulty, next: () 
     c.res = RESPONSE_ALREADY_SENT;
     return undefined;
   },
+};
 
-  async malformed({ c }, next) {
+function changingBody(change: BodyChange): Effect {
+  return async ({ c }, next) => {
     await next();
     const { res } = c;
-    const isJson = (res.headers.get('content-type') ?? '').includes('json');
-    const body = await res.text();
+    const body = change(await res.text(), bodyKind(res.headers.get('content-type') ?? ''));
     const headers = new Headers(res.headers);
     headers.delete('Content-Length');
     headers.set('X-Gateway-Sim-Fault', '1');
     c.res = undefined;
-    c.res = new Response(isJson ? malformed(body, true) : body, { status: res.status, headers });
+    c.res = new Response(body, { status: res.status, headers });
     return undefined;
-  },
-};
+  };
+}
 
 async function answerWithFault({ rule, route, parts: { dialect } }: Faulty): Promise<Response> {
   const status = statusOfFault(rule) ?? 500;

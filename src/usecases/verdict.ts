@@ -1,4 +1,4 @@
-import { describeEffects } from '../contract/active-fault.ts';
+import { BODY_EFFECTS, describeEffects, effectsOf } from '../contract/active-fault.ts';
 import type { AttemptUnderWay, Delivery as DeliveryView, ResponseFlaw } from '../contract/delivery.ts';
 import { describeChanges } from '../contract/describe-changes.ts';
 import {
@@ -406,7 +406,7 @@ export function verdictOnFault(
   if (instead === undefined && !isChanged) return undefined;
   const cause =
     instead === undefined ? `${faultOf(attempt)}.` : `Nothing reached your handler: your rule ${instead}.`;
-  const isSignature = fault.corruptSignature && !fault.truncate && !fault.malformed;
+  const isSignature = fault.corruptSignature && !effectsOf(fault, BODY_EFFECTS).length;
   if (isSignature && instead === undefined && failure === null && !saysRefused(readPart(responseBody))) {
     const accepted = `${cause} Your handler accepted it (${responseStatus}): it does not check the signature.`;
     return {

@@ -14,7 +14,7 @@ import type { PostedFields } from '../body.ts';
 import type { Accepted, Dialect, InitiateFacts } from '../dialect.ts';
 import { amountSource } from '../encoding.ts';
 import { address, amountJson, email, limited, oneOf, postedMessage, required, trimmed } from '../fields.ts';
-import { checkoutUrl, fromWire, REQUEST_NAMES } from './names.ts';
+import { checkoutUrl, fromWire, type INITIATE_NAMES, REQUEST_NAMES } from './names.ts';
 
 export const INITIATE_EXAMPLE = {
   public_key: 'pub_sim_0123456789abcdefghijklmnopqrstuv',
@@ -68,7 +68,7 @@ function fieldsOf(loose: boolean) {
     ),
     customer_name: limited(INITIATE_FIELDS.customerName, loose),
     customer_email: email(INITIATE_FIELDS.customerEmail, loose),
-  };
+  } satisfies Record<(typeof INITIATE_NAMES)[keyof typeof INITIATE_NAMES], unknown>;
 }
 
 const withLogo = { limited: fieldsOf(false), free: fieldsOf(true) } as const satisfies Record<
