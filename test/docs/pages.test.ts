@@ -4,6 +4,10 @@ import { describe, expect, test } from 'vitest';
 import { parseDocument } from 'yaml';
 import manifest from '../../package.json' with { type: 'json' };
 import { CARD_ACTIONS, CARD_TRANSITIONS } from '../../src/contract/card-status.ts';
+import { FAULT_EFFECT_NAMES } from '../../src/contract/fault-effects.ts';
+import { TAMPERINGS } from '../../src/contract/tampering.ts';
+import { OUTCOMES } from '../../src/contract/vocabulary.ts';
+import { INITIATE_NAMES } from '../../src/wire/documented/names.ts';
 import { FENCES, isGenerated, PAGES, page, ROOT } from './pages.ts';
 
 /** Generated like GitHub's. */
@@ -66,6 +70,19 @@ test('llms.txt links every page', () => {
   );
   const pages = Object.keys(PAGES).filter((path) => path.startsWith('src/docs/'));
   expect(linked.sort()).toEqual(pages.sort());
+});
+
+const kebab = (name: string) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+
+test.each<[string, string, readonly string[]]>([
+  ['effect of a fault', 'faults.md', FAULT_EFFECT_NAMES.map((name) => `--${kebab(name)}`)],
+  ['tampering', 'ipns-by-hand.md', TAMPERINGS.map((name) => `\`${name}\``)],
+  ['outcome', 'without-a-browser.md', OUTCOMES.map((outcome) => `\`${outcome}@gateway-sim.test\``)],
+  ['outcome', 'tests.md', OUTCOMES.map((outcome) => `\`${outcome}\``)],
+  ['field', 'initiate.md', Object.values(INITIATE_NAMES).map((name) => `\`${name}\``)],
+])('every %s is on the page %s', (_, name, words) => {
+  const text = page(name);
+  expect(words.filter((word) => !text.includes(word))).toEqual([]);
 });
 
 test('every code block is run or compared by a test', () => {
