@@ -125,16 +125,17 @@ export class Target {
     const [email, code] = [at(status, 'options.sandboxEmail'), at(status, 'options.sandboxCode')];
     if (typeof email === 'string' && typeof code === 'string') this.sandbox = { email, code };
     // Only the cards API, which exists only in live mode, checks the secret key.
-    const { secretKey } = this.options;
+    const { dialect, secretKey } = this.options;
     const headers = [['Authorization', `Bearer ${secretKey}`]] as const;
-    const cards = await this.send('/api/cards', { method: 'GET', headers });
+    const cards = await this.send(dialect.cardsPath, { method: 'GET', headers });
     if (cards.status === 401) throw wrongKey('secret', secretKey);
   }
 
   /** @throws NoAnswer; Unseen for a request that is not allowed there */
   async send(path: string, request: TargetRequest): Promise<Answer> {
     const { pathname } = new URL(`http://target${path}`);
-    if (!this.isEmulator && !this.options.live && !pathname.startsWith('/sandbox/')) throw this.notAllowed();
+    if (!this.isEmulator && !this.options.live && !this.options.dialect.isSandboxPath(pathname))
+      throw this.notAllowed();
     return this.#send(path, request);
   }
 

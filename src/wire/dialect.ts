@@ -113,6 +113,10 @@ export interface MerchantDialect extends SignatureTools, Pick<IpnTools, 'sign'> 
   initiatePath(mode: Mode): string;
   initiate(mode: Mode, fields: InitiateValues): ServiceCall;
   paymentIdOf(checkoutUrl: string): string;
+  /** Whether a path is one of the sandbox. */
+  isSandboxPath(path: string): boolean;
+  /** The path of the list of cards, below which are all other paths of cards. */
+  cardsPath: string;
   /** The field names that `createCard` accepts. */
   cardFields: readonly string[];
   createCard(fields: CardValues): ServiceCall;

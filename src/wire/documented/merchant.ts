@@ -32,6 +32,8 @@ export const merchantDialect: MerchantDialect = {
     form: toWire(INITIATE_NAMES, fields),
   }),
   paymentIdOf: (checkoutUrl) => new URL(checkoutUrl).searchParams.get(PAYMENT_PARAMETER) ?? '',
+  isSandboxPath: (path) => path.startsWith('/sandbox/'),
+  cardsPath: CARD_PATHS.list,
   cardFields: Object.keys(CARD_NAMES),
   createCard: (fields) => ({ method: 'POST', path: CARD_PATHS.create, json: toWire(CARD_NAMES, fields) }),
   changeCard: (action, id) => CARD_CHANGES[action](id),
