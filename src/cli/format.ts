@@ -207,7 +207,7 @@ function linesOf(event: SimEvent, as: LineStyle, verdicts: Verdicts): string[] {
       const path = target.split('?', 1)[0] ?? target;
       // As in deployments, the response to a rejected initiate request has status 200, so the status is not enough.
       const isRejected = status === 200 && isRejectedInitiate(event.request);
-      const answer = isRejected ? colour.yellow(`${status} refused`) : statusText(status, colour);
+      const answer = isRejected ? colour.yellow(`${status} rejected`) : statusText(status, colour);
       return [`-->  ${method} ${path}  ${answer}  ${durationMs} ms`, ...notes];
     }
     case 'payment': {

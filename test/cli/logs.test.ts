@@ -28,7 +28,7 @@ describe('inbox and logs', () => {
     const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
     await fetch(ready.url + path, { method: 'POST', body: json, headers });
     const { stdout } = await run(['logs'], { cwd });
-    expect(stdout).toMatch(/POST \/sandbox\/payment\/initiate {2}200 refused/);
+    expect(stdout).toMatch(/POST \/sandbox\/payment\/initiate {2}200 rejected/);
     expect(stdout).toContain('public_key is required');
     expect(stdout).toContain('and 6 more');
     expect(stdout).toContain('looks like JSON');
