@@ -8,7 +8,7 @@ import { dialect } from '../library/merchant-client.ts';
 import type { Snapshot } from '../store/snapshot.ts';
 import { maskedIn, textMask } from '../system/secret.ts';
 import {
-  type VerdictParts,
+  type VerdictDependencies,
   verdictFields,
   verdictOnDelivery,
   verdictOnPayment,
@@ -28,7 +28,7 @@ export function storedEvents(snapshot: Snapshot): SimEvent[] {
   for (const attempt of attempts) attemptsOf.get(attempt.deliveryId)?.push(attempt);
   const deliveriesOf = new Map<string, Records['deliveries'][]>(payments.map(({ id }) => [id, []]));
   for (const delivery of deliveries) deliveriesOf.get(delivery.paymentId ?? '')?.push(delivery);
-  const parts: VerdictParts = {
+  const parts: VerdictDependencies = {
     store: {
       state: {
         attemptsOf: (id) => attemptsOf.get(id) ?? [],
@@ -58,7 +58,7 @@ export function storedEvents(snapshot: Snapshot): SimEvent[] {
     .map((event, index) => maskedIn({ seq: index + 1, ...event }, (text) => hidePasswords(mask(text))));
 }
 
-function paymentEvents(stored: Records['payments'], parts: VerdictParts): Unnumbered[] {
+function paymentEvents(stored: Records['payments'], parts: VerdictDependencies): Unnumbered[] {
   const { history, messageId: _message, wrongCodes: _wrong, requestId: _request, ...record } = stored;
   const initiated = { at: stored.createdAt, event: 'initiated' as const, value: null };
   return [initiated, ...history].map(({ at, event, value, ...happened }) => {
@@ -71,7 +71,7 @@ function paymentEvents(stored: Records['payments'], parts: VerdictParts): Unnumb
   });
 }
 
-function deliveryEvents(stored: Records['deliveries'], parts: VerdictParts): Unnumbered[] {
+function deliveryEvents(stored: Records['deliveries'], parts: VerdictDependencies): Unnumbered[] {
   const attempts = parts.store.state.attemptsOf(stored.id);
   const { attemptCount: _count, signedWith: _key, ...record } = stored;
   return attempts.map((attempt, index) => {

@@ -19,7 +19,7 @@ import { Lanes, MAX_IN_TOTAL } from './lanes.ts';
 import type { Poster, PostRequest } from './poster.ts';
 
 /** The parts of the emulator that the courier needs. */
-interface CourierParts {
+interface CourierDependencies {
   store: Store;
   clock: Clock;
   poster: Poster;
@@ -36,7 +36,7 @@ interface CourierParts {
  * once it is stored, and an attempt that was not stored is repeated.
  */
 export class Courier {
-  readonly #parts: CourierParts;
+  readonly #parts: CourierDependencies;
   /** The attempts that wait for a response, by delivery. */
   readonly #open = new Map<string, AttemptUnderWay>();
   readonly #work: DueWork = {
@@ -56,7 +56,7 @@ export class Courier {
   /** Aborts the attempts in progress, on a stop and when the state is replaced. */
   #abort = abortOfAttempts();
 
-  constructor(parts: CourierParts) {
+  constructor(parts: CourierDependencies) {
     this.#parts = parts;
   }
 

@@ -13,7 +13,7 @@ const SNAPSHOT_DELAY_MS = 1_000;
 /** A larger state gets one when its journal has outgrown db.json and this size, so that the cost of a change stays the same. */
 const MIN_BYTES = 8 * 2 ** 20;
 
-interface SnapshotWriterParts {
+interface SnapshotWriterDependencies {
   low: Low<Snapshot>;
   file: SnapshotFile;
   journal: Journal;
@@ -27,12 +27,12 @@ interface SnapshotWriterParts {
 
 /** Decides when db.json is written again, and writes it. */
 export class SnapshotWriter {
-  readonly #parts: SnapshotWriterParts;
+  readonly #parts: SnapshotWriterDependencies;
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> | undefined;
   #stopped = false;
 
-  constructor(parts: SnapshotWriterParts) {
+  constructor(parts: SnapshotWriterDependencies) {
     this.#parts = parts;
     parts.batches.onFlush = () => this.plan();
   }

@@ -6,7 +6,7 @@ import { timestamp } from '../contract/time.ts';
 import type { Clock } from '../system/clock.ts';
 import type { EventLog } from './event-log.ts';
 
-interface AuditParts {
+interface AuditDependencies {
   clock: Clock;
   events: EventLog;
   /** Aborted when the server begins to stop, which ends an audit. */
@@ -18,7 +18,7 @@ interface AuditParts {
 }
 
 /** Runs audits inside the emulator, one at a time. Keeps only the last one, in memory. */
-export function createAudits({ clock, events, stopped, audit, report }: AuditParts) {
+export function createAudits({ clock, events, stopped, audit, report }: AuditDependencies) {
   let last: AuditRun | undefined;
   let isBusy = false;
   let stopping = new AbortController();

@@ -30,7 +30,10 @@ const LIKELY_READINGS = 7;
 /** Real time that each of those kept back may need. */
 const SHORT_MS = 100;
 
-type Parts = Pick<UseCaseDependencies, 'store' | 'courier' | 'context' | 'dialect' | 'orderProbe'>;
+type DiagnoseDependencies = Pick<
+  UseCaseDependencies,
+  'store' | 'courier' | 'context' | 'dialect' | 'orderProbe'
+>;
 
 /** How the receiver answered a request. */
 interface Answer {
@@ -62,7 +65,7 @@ export async function diagnose(
   delivery: Delivery,
   { automatic = false, probeUrl, paidWhen }: DiagnoseInput,
   signal: AbortSignal,
-  { store, courier, context, dialect, orderProbe }: Parts,
+  { store, courier, context, dialect, orderProbe }: DiagnoseDependencies,
 ): Promise<Diagnosis> {
   const merchant = requireDiagnosable(delivery, store.state);
   const isPaid = await orderProbe({ probeUrl, paidWhen }, delivery.identifier);

@@ -41,13 +41,13 @@ function createQueues() {
   };
 }
 
-type IpnParts = Pick<
+type IpnDependencies = Pick<
   UseCaseDependencies,
   'store' | 'courier' | 'context' | 'settings' | 'dialect' | 'orderProbe' | 'rows'
 >;
 
 /** Sends and inspects IPNs on request. */
-export function ipnUseCases(parts: IpnParts) {
+export function ipnUseCases(parts: IpnDependencies) {
   const { store, courier, context, settings } = parts;
   /** Maximum duration of an attempt, including the time to store it. */
   const attemptMs = settings.ipn.timeoutMs + REDIRECT_WAIT_MS;

@@ -9,7 +9,7 @@ const BATCH = 500;
 /** Real milliseconds between two checks. */
 const EVERY_MS = 1_000;
 
-interface RetentionParts {
+interface RetentionDependencies {
   store: Store;
   clock: Pick<Clock, 'now'>;
   courier: Pick<Courier, 'isUnderWay'>;
@@ -17,7 +17,7 @@ interface RetentionParts {
 }
 
 /** @returns a function that removes all payments that may be removed. After a storage error, the next call tries again. */
-export function retainer({ store, clock, courier, retention }: RetentionParts): () => Promise<void> {
+export function retainer({ store, clock, courier, retention }: RetentionDependencies): () => Promise<void> {
   /** All settled payments, oldest first. */
   const settled = new Set<string>();
   let running: Promise<void> | undefined;
@@ -70,7 +70,7 @@ export function retainer({ store, clock, courier, retention }: RetentionParts): 
 }
 
 /** Checks now and every second, outside requests. @returns a function that stops the checks */
-export function startRetaining(parts: RetentionParts): () => void {
+export function startRetaining(parts: RetentionDependencies): () => void {
   const run = retainer(parts);
   const timer = setInterval(run, EVERY_MS);
   timer.unref();

@@ -4,7 +4,7 @@ import { saysRefused } from '../domain/receiver-answer.ts';
 import type { Attempt, Delivery, Payment } from '../domain/state.ts';
 import {
   signerOf,
-  type VerdictParts,
+  type VerdictDependencies,
   verdictOnAttempt,
   verdictOnDelivery,
   verdictOnFault,
@@ -23,7 +23,7 @@ export interface ShopState {
 type AttemptState = Pick<ShopState, 'state' | 'words'>;
 
 /** What the shop did in one attempt of an IPN. */
-function stateOfAttempt(delivery: Delivery, attempt: Attempt, parts: VerdictParts): AttemptState {
+function stateOfAttempt(delivery: Delivery, attempt: Attempt, parts: VerdictDependencies): AttemptState {
   const { failure, fault, responseStatus: status, responseBody } = attempt;
   const verdict = verdictOnAttempt(delivery, attempt, signerOf(delivery, parts), parts.dialect);
   const instead = fault && insteadOfSending(fault);
@@ -55,7 +55,7 @@ function stateOfAttempt(delivery: Delivery, attempt: Attempt, parts: VerdictPart
 const known = new WeakMap<Delivery, AttemptState>();
 
 /** What the shop did in the last attempt of an IPN; undefined before the first. */
-function lastState(delivery: Delivery, parts: VerdictParts): AttemptState | undefined {
+function lastState(delivery: Delivery, parts: VerdictDependencies): AttemptState | undefined {
   const before = known.get(delivery);
   if (before) return before;
   const last = parts.store.state.attemptsOf(delivery.id)[delivery.attemptCount - 1];
@@ -65,7 +65,7 @@ function lastState(delivery: Delivery, parts: VerdictParts): AttemptState | unde
 }
 
 /** What the shop did with an IPN, by its last attempt. */
-export function stateOfDelivery(delivery: Delivery, parts: VerdictParts): ShopState {
+export function stateOfDelivery(delivery: Delivery, parts: VerdictDependencies): ShopState {
   const { tone } = verdictOnDelivery(delivery, parts);
   const isDelayed = delivery.postponedBy !== null && delivery.nextAttemptAt !== null;
   if (parts.courier.openAttempt(delivery.id))
@@ -77,11 +77,11 @@ export function stateOfDelivery(delivery: Delivery, parts: VerdictParts): ShopSt
 const ACCEPTED: ReadonlySet<ShopState['state']> = new Set(['accepted', 'forgery-accepted']);
 
 /** The newest genuine IPN of a payment; undefined if there is none. */
-const newestGenuine = ({ id }: Payment, parts: VerdictParts): Delivery | undefined =>
+const newestGenuine = ({ id }: Payment, parts: VerdictDependencies): Delivery | undefined =>
   parts.store.state.deliveriesOf(id).findLast((delivery) => !verdictOnForgery(delivery, parts));
 
 /** The newest genuine IPN of a payment if it was attempted and the shop did not accept it. Fast: lists count these. */
-export function notAcceptedIpn(payment: Payment, parts: VerdictParts): Delivery | undefined {
+export function notAcceptedIpn(payment: Payment, parts: VerdictDependencies): Delivery | undefined {
   const genuine = newestGenuine(payment, parts);
   const last = genuine && lastState(genuine, parts);
   return last && !ACCEPTED.has(last.state) ? genuine : undefined;
@@ -91,7 +91,7 @@ export function notAcceptedIpn(payment: Payment, parts: VerdictParts): Delivery 
  * What the shop did with the IPNs of a payment: with a forged copy if the newest one is and the shop accepted it, otherwise
  * with the newest genuine IPN.
  */
-export function stateOfPayment(payment: Payment, parts: VerdictParts): ShopState {
+export function stateOfPayment(payment: Payment, parts: VerdictDependencies): ShopState {
   const deliveries = parts.store.state.deliveriesOf(payment.id);
   const newest = deliveries.at(-1);
   if (!newest) {

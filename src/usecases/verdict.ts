@@ -22,7 +22,7 @@ import type { Code, SignatureTools, Verification } from '../wire/dialect.ts';
 import type { SeenRows } from './seen-rows.ts';
 
 /** The facts that a verdict is based on. */
-export interface VerdictParts {
+export interface VerdictDependencies {
   store: {
     state: Pick<State, 'attemptsOf' | 'deliveriesOf'> & {
       merchants: { get: (id: string) => Merchant | undefined };
@@ -100,11 +100,11 @@ const causedByRule = (cause: string, headline: string): FullVerdict => ({
 });
 
 /** The last attempt according to the record, which may come from the log and be older than the state. */
-const lastAttempt = ({ id, attemptCount }: Delivery, { store }: VerdictParts): Attempt | undefined =>
+const lastAttempt = ({ id, attemptCount }: Delivery, { store }: VerdictDependencies): Attempt | undefined =>
   store.state.attemptsOf(id)[attemptCount - 1];
 
 /** The verdict on a delivery, based on its last attempt. */
-export function verdictOnDelivery(delivery: Delivery, parts: VerdictParts): FullVerdict {
+export function verdictOnDelivery(delivery: Delivery, parts: VerdictDependencies): FullVerdict {
   const last = lastAttempt(delivery, parts);
   if (delivery.state === 'refused' || !last || (delivery.postponedBy && delivery.nextAttemptAt !== null))
     return notAttempted(delivery, last, parts);
@@ -162,7 +162,7 @@ const ANSWER_COPIES = 'Answer 2xx to a copy of an IPN that your handler has alre
 /** Whether the first IPN of a payment that the shop accepted changed no row. A copy must change nothing. */
 function changedNothing(
   { id, paymentId, status, attemptCount }: Delivery,
-  { rows, store }: VerdictParts,
+  { rows, store }: VerdictDependencies,
 ): boolean {
   if (status !== 'success' || paymentId === null || rows.of(id)?.length !== 0) return false;
   const isAccepted = (of: string, count?: number) =>
@@ -193,7 +193,7 @@ function withKnownCause(
   verdict: FullVerdict,
   delivery: Delivery,
   last: Attempt,
-  parts: VerdictParts,
+  parts: VerdictDependencies,
 ): FullVerdict {
   if (verdict.tone !== 'bad' || verdict.signed || verdictOnForgery(delivery, parts)) return verdict;
   const { diagnosis } = delivery;
@@ -243,7 +243,7 @@ const COPY_ACCEPTED =
 const THEN_RESEND = 'Then resend the IPN.';
 
 /** The merchant whose key signed a delivery; undefined if it no longer exists. */
-export const signerOf = ({ merchantId }: Delivery, { store }: VerdictParts): Merchant | undefined =>
+export const signerOf = ({ merchantId }: Delivery, { store }: VerdictDependencies): Merchant | undefined =>
   store.state.merchants.get(merchantId);
 
 /**
@@ -254,7 +254,7 @@ export const signerOf = ({ merchantId }: Delivery, { store }: VerdictParts): Mer
  */
 export function verdictOnPayment(
   payment: Payment,
-  parts: VerdictParts,
+  parts: VerdictDependencies,
 ): FullVerdict & { ipn: string | null } {
   const deliveries = parts.store.state.deliveriesOf(payment.id);
   const last = deliveries.at(-1);
@@ -266,7 +266,7 @@ export function verdictOnPayment(
   return genuine && ofGenuine?.tone === 'bad' ? { ...ofGenuine, ipn: genuine.id } : ofLast;
 }
 
-function verdictWithoutIpn({ status, settledBy, auto }: Payment, { ipn }: VerdictParts['settings']) {
+function verdictWithoutIpn({ status, settledBy, auto }: Payment, { ipn }: VerdictDependencies['settings']) {
   if (status === 'pending' || settledBy === null) {
     const headline = 'The customer has not paid yet.';
     const cause = auto ? `${headline} The payment settles automatically (${auto.outcome}).` : headline;
@@ -334,7 +334,7 @@ export function faultOf({ fault }: Pick<Attempt, 'fault'>): string | null {
 }
 
 /** The verdict on a forged IPN; undefined for a genuine one and before the first attempt. */
-export function verdictOnForgery(delivery: Delivery, parts: VerdictParts): FullVerdict | undefined {
+export function verdictOnForgery(delivery: Delivery, parts: VerdictDependencies): FullVerdict | undefined {
   if (delivery.signedWith !== '') return undefined;
   const last = lastAttempt(delivery, parts);
   return last && verdictOnTampering(delivery, last, signerOf(delivery, parts), parts.dialect);
@@ -359,7 +359,11 @@ function verdictOnTampering(
 }
 
 /** @param last the attempt before the one that is due, if any */
-function notAttempted(delivery: Delivery, last: Attempt | undefined, { courier }: VerdictParts): FullVerdict {
+function notAttempted(
+  delivery: Delivery,
+  last: Attempt | undefined,
+  { courier }: VerdictDependencies,
+): FullVerdict {
   const waiting = courier.openAttempt(delivery.id);
   if (waiting) {
     const cause = `Waiting up to ${duration(waiting.timeoutMs)} for your handler to respond.`;
