@@ -6,10 +6,7 @@ import { temporaryFolder } from '../helpers/folder.ts';
 describe('payments', () => {
   it('create initiates like a merchant, with pages of the emulator by default', async () => {
     const { cwd, ...ready } = await startHere();
-    const create = ['payments', 'create', '--amount', '49.90', '--currency', 'EUR'];
-    const { code, body } = await runJson<Payment>(create, { cwd });
-    expect(code).toBe(0);
-    expect(body).toMatchObject({ mode: 'sandbox', currency: 'EUR', amount: '49.90' });
+    const { body } = await runJson<Payment>(['payments', 'create'], { cwd });
     for (const url of [body.checkoutUrl, body.successUrl, body.siteLogo]) {
       expect(url).toContain(ready.url);
       expect((await fetch(url ?? '')).status).toBe(200);

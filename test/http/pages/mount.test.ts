@@ -199,15 +199,6 @@ describe('payments', () => {
     );
     expect(page.match(/class="warning"/g)).toHaveLength(1);
   });
-
-  it('report that they are already settled', async () => {
-    await sim.initiate(fields());
-    const path = `/_sim/ui/payments/${await newest()}/settle`;
-    await post(path, { outcome: 'approve' });
-    const answer = await post(path, { outcome: 'cancel' });
-    expect(answer.status).toBe(409);
-    expect(await answer.text()).toMatch(/role="alert".*already succeeded/s);
-  });
 });
 
 describe('IPNs', () => {
