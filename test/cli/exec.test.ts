@@ -243,10 +243,7 @@ describe('exec', () => {
     expect(stderr).toContain(
       'gateway-sim: POST /sandbox/payment/initiate was rejected\n  site_logo is required',
     );
-    const [, advice = '', pasted = ''] = /^ {2}(For .*? with: )(.*)/ms.exec(stderr) ?? [];
-    expect(advice).toBe(
-      'For clients that you cannot change, use --profile observed or accept this request with: ',
-    );
+    const [, pasted = ''] = /^ {2}For .*? with: (.*)/ms.exec(stderr) ?? [];
     expect(pasted).toContain(
       `exec --no-panel --sandbox-code '1 2' --artifacts out --loose --currency NPR -- `,
     );

@@ -129,9 +129,7 @@ describe('ipn fire', () => {
 
   it.each([
     [[], /requires --to <url>, or --payment <ref>/],
-    [['--to', 'http://127.0.0.1:9', '--tamper', 'amuont'], /did you mean amount\?/],
     [['--to', 'http://127.0.0.1:9', '--payment', 'order-1'], /--payment requires the emulator/],
-    [['--to', 'http://127.0.0.1:9', '--times', '0'], /--times must be a whole number from 1 to 1000/],
     [['--to', 'http://127.0.0.1:9', '--delay', 'soon'], /--delay must be a duration/],
     [['--to', 'http://127.0.0.1:9', '--set', 'nothing'], /name=value/],
     [['--to', 'http://0.0.0.0:9'], /--allow-ipn-host 0\.0\.0\.0 allows it/],
@@ -150,22 +148,14 @@ describe('ipn fire', () => {
     expect(stderr).toBe('');
   });
 
-  it('omits fields and creates lists', async () => {
+  it('makes a list of a repeated --set, and accepts several --unset', async () => {
     const receiver = await startReceiver();
     const { options } = await running();
-    const set = ['signature[]=a', 'signature[]=b', 'data[amount][]=1', 'identifier=set'];
-    const unset = ['data.charge', 'status', 'identifier'];
-    const changes = [
-      ...set.flatMap((value) => ['--set', value]),
-      ...unset.flatMap((name) => ['--unset', name]),
-    ];
+    const changes = ['--set', 'note[]=a', '--set', 'note[]=b', '--unset', 'status', '--unset', 'data.charge'];
     expect((await run(['ipn', 'fire', '--to', receiver.url, ...changes], options)).code).toBe(0);
     const sent = new URLSearchParams(receiver.requests[0]?.body);
-    expect(sent.getAll('signature[]')).toEqual(['a', 'b']);
-    expect(sent.getAll('data[amount][]')).toEqual(['1']);
-    // Fields that are both set and unset are sent, whatever the order of the flags.
-    expect(sent.get('identifier')).toBe('set');
-    expect(['signature', 'status', 'data[charge]'].filter((name) => sent.has(name))).toEqual([]);
+    expect(sent.getAll('note[]')).toEqual(['a', 'b']);
+    expect(['status', 'data[charge]'].filter((name) => sent.has(name))).toEqual([]);
   });
 
   it.each([

@@ -1,7 +1,6 @@
 import Big from 'big.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { maskedCardNumber } from '../../src/contract/card.ts';
 import { CARD_ACTIONS, CARD_STATUSES, CARD_TRANSITIONS } from '../../src/contract/card-status.ts';
 import {
   applyCardAction,
@@ -89,10 +88,6 @@ describe('a card number', () => {
     ['999999999', '9999009999999993'],
   ])('is made from %s: %s', (digits, number) => {
     expect(testCardNumber(digits)).toBe(number);
-  });
-
-  it('shows only its last four digits when masked', () => {
-    expect(maskedCardNumber('9999001234567890')).toBe('************7890');
   });
 
   it('is replaced by another if a card already has it', () => {

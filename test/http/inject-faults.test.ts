@@ -43,12 +43,9 @@ describe('the list of faults', () => {
     expect(await sim.control('/faults')).toMatchObject({ data: [{ route: 'ipn' }] });
   });
 
-  it('can be configured, and an invalid rule prevents the start', async () => {
-    const sim = await startSim({ faults: [{ route: 'initiate', status: 503, times: 1 }] });
+  it('can be configured', async () => {
+    const sim = await startSim({ faults: [{ route: 'initiate', status: 503 }] });
     expect((await initiate(sim)).status).toBe(503);
-    await expect(startSim({ faults: [{ route: 'initate', drop: true }] })).rejects.toThrow(
-      'faults.0.route must be initiate',
-    );
   });
 
   it('is on the dashboard only while a rule can act, but always in the status', async () => {

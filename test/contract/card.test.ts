@@ -1,0 +1,19 @@
+import { describe, expect, it } from 'vitest';
+import { CardTransactionInput, maskedCardNumber } from '../../src/contract/card.ts';
+
+it('a card number shows only its last four digits when masked', () => {
+  expect(maskedCardNumber('9999001234567890')).toBe('************7890');
+});
+
+describe('a transaction of a card', () => {
+  const CHARGE = { type: 'charge', amount: '1' };
+
+  it.each([
+    ['an unknown type', { ...CHARGE, type: 'refund' }],
+    ['an unknown field', { ...CHARGE, amuont: '2' }],
+    ['details of 256 characters', { ...CHARGE, details: 'x'.repeat(256) }],
+  ])('must not have %s', (_, transaction) => {
+    expect(CardTransactionInput.safeParse(CHARGE).success).toBe(true);
+    expect(CardTransactionInput.safeParse(transaction).success).toBe(false);
+  });
+});
