@@ -142,6 +142,39 @@ describe('an invalid profile', () => {
   });
 });
 
+describe('the options for IPNs', () => {
+  const ipnSchedule = ['1s', '2s'];
+
+  it.each<[StartOptions, waits: number[]]>([
+    [{}, []],
+    ...PROFILE_NAMES.map((profile): [StartOptions, number[]] => [{ profile }, []]),
+    [{ ipnSchedule }, [1_000, 2_000]],
+    [{ ipnSchedule, ipnRetries: 0 }, []],
+    [{ ipnSchedule, ipnRetries: 1 }, [1_000]],
+    [{ ipnSchedule, ipnRetries: 4 }, [1_000, 2_000, 2_000, 2_000]],
+    // The first waits of the default schedule.
+    [{ ipnRetries: 2 }, [1_000, 5_000]],
+  ])('%j mean retries after %j ms', async (options, waits) => {
+    const { server } = await startSim(options);
+    expect(server.parts.runtime.settings.ipn.schedule).toEqual(waits);
+  });
+
+  it.each<[StartOptions, RegExp]>([
+    [{ ipnSchedule: ['1s', 'soon'] }, /--ipn-schedule must be durations.*"soon"/],
+    [{ ipnSchedule: ['721h'] }, /--ipn-schedule.*at most 720h/],
+    [{ ipnTimeout: '0s' }, /--ipn-timeout must be from 1ms to 10m/],
+    [{ ipnTimeout: '11m' }, /--ipn-timeout/],
+    [{ ipnOn: ['cancelled'] }, /--ipn-on accepts canceled, failed, expired.*did you mean canceled/],
+    [{ forwardIpn: 'localhost:3000' }, /--forward-ipn must be an absolute http or https address/],
+    [{ ipnRetries: 101 }, /--ipn-retries must be a whole number from 0 to 100/],
+  ])('are rejected with the name of the option: %j', async (options, message) => {
+    await expect(startSim(options)).rejects.toMatchObject({
+      code: 'usage',
+      message: expect.stringMatching(message),
+    });
+  });
+});
+
 /** URLs that a shop sends in production. */
 const SENT = {
   ipn_url: 'https://shop.example/wc-api/ipn?order=1&key=%20x',

@@ -13,10 +13,11 @@ interface Lane {
   mocks?: boolean;
 }
 
-/** Files that open sockets, kill processes, or fill disks. */
+/** Files that open sockets, start or kill processes, or fill disks. */
 const OUTSIDE_THE_PROCESS = [
   'test/{interpret-options,package}.test.ts',
   'test/conform/{conform,target}.test.ts',
+  'test/contract/curl.test.ts',
   'test/database/database.test.ts',
   'test/delivery/{courier,ipn-faults,poster,sender}.test.ts',
   'test/store/{disk,folder,lock}.test.ts',

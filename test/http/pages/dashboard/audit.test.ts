@@ -1,5 +1,5 @@
-import { describe, expect, it, onTestFinished, test } from 'vitest';
-import type { AuditProgress, AuditRequest, AuditRun } from '../../../../src/contract/audit-report.ts';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { AuditRun } from '../../../../src/contract/audit-report.ts';
 import type { StartOptions } from '../../../../src/options/start-options.ts';
 import { startAuditable } from '../../../helpers/auditable.ts';
 import { pageOf, postForm } from '../../../helpers/forms.ts';
@@ -10,9 +10,6 @@ const FORM = '/_sim/ui/audit';
 
 async function prepared(changed: Parameters<typeof startAuditable>[1] = {}, options: StartOptions = {}) {
   const { sim, shop, asked } = await startAuditable(options, changed);
-  const { ipnUrl, orderUrl, probeUrl, paidWhen } = asked;
-  /** The same shop for the control API. */
-  const request: AuditRequest = { ipnUrl, orderUrl, probeUrl, paidWhen };
   const post = (fields: Record<string, string>, headers?: Record<string, string>) =>
     postForm(sim, FORM, fields, headers);
   const start = (json: object) => ask(sim, 'POST', '/audit', json);
@@ -22,7 +19,7 @@ async function prepared(changed: Parameters<typeof startAuditable>[1] = {}, opti
     await expect.poll(async () => (await state()).state).not.toBe('running');
     return state();
   };
-  return { sim, shop, asked, request, post, start, page, state, ended };
+  return { sim, shop, asked, post, start, page, state, ended };
 }
 
 /** Delays the orders of the shop until they are released. */
@@ -207,69 +204,18 @@ describe('an audit from the dashboard', () => {
   });
 });
 
-describe('an audit with the control API', () => {
-  test('runs the same cases as the library, and makes up an order if it cannot place one', async () => {
-    const { shop, start, ended } = await prepared({ isSigned: () => true });
-    const answer = await start({ ipnUrl: shop.ipnUrl, only: ['signature-missing', 'M'] });
-    expect(answer).toMatchObject({ status: 202, body: { state: 'running', cases: [] } });
-    const { cases } = await ended();
-    expect(cases[0]).toMatchObject({ name: 'control', verdict: 'unproven' });
-    expect(cases[0]?.why).toContain('the order is made up');
-    expect(shop.orders.size).toBe(0);
-  });
-
-  test('reports each step as an event', async () => {
-    const { sim, shop, request, start, ended } = await prepared();
-    const steps: AuditProgress[] = [];
-    sim.server.parts.events.subscribe((event) => event.type === 'audit' && steps.push(event.audit));
-    await start({ ...request, only: ['splice'] });
-    const { of } = await ended();
-    expect(steps.map(({ done }) => done)).toEqual([
-      0,
-      ...Array.from({ length: of }, (_, index) => index + 1),
-      of,
-    ]);
-    expect(steps.at(0)).toMatchObject({ state: 'running', latest: null });
-    expect(steps.at(1)?.latest).toEqual({ name: 'control', verdict: 'pass' });
-    expect(steps.at(-1)).toMatchObject({ state: 'finished', latest: null });
-    expect(shop.orders.size).toBeGreaterThan(0);
-  });
-
-  test('settles and marks every payment that it created', async () => {
-    const { sim, request, start, ended } = await prepared();
-    await start({ ...request, only: ['A'] });
-    const { orders } = await ended();
-    const { data } = await sim.control<{ data: { settledBy: string }[] }>('/payments?limit=500');
-    expect(data.length).toBeGreaterThanOrEqual(orders ?? 0);
-    expect(new Set(data.map(({ settledBy }) => settledBy))).toEqual(new Set(['audit']));
-    await sim.initiate(ORDER);
-    const folded = await pageOf(sim, '/_sim');
-    expect(text(folded)).toContain(`${data.length} from audits, show`);
-    expect(folded.match(/<tr data-key/g)).toHaveLength(1);
-    expect(text(folded)).toMatch(/1 all 1 pending 0 succeeded/);
-    const shown = await pageOf(sim, '/_sim?audits=show');
-    expect(text(shown)).toContain(`${data.length} from audits, hide`);
-    expect(text(shown)).toContain(' audit ');
-    expect(shown.match(/<tr data-key/g)?.length).toBe(Math.min(50, data.length + 1));
-  });
-
-  test('ends with its emulator, and cancels its pending payments first', async () => {
-    const { sim, shop, request, start } = await prepared();
-    const { place } = shop;
-    const initiated = new Promise<void>((resolve) => {
-      // The shop never responds to the request that places the order.
-      shop.place = async () => {
-        await place();
-        resolve();
-        await new Promise(() => {});
-      };
-    });
-    await start({ ...request, only: ['A'] });
-    await initiated;
-    const { audits, payments } = sim.server.parts;
-    await sim.server.stop();
-    expect(audits.last).toMatchObject({ state: 'failed', error: 'the emulator was stopped', cases: [] });
-    const statuses = [...payments.all.values()].map(({ status, settledBy }) => [status, settledBy]);
-    expect(statuses).toEqual([['canceled', 'audit']]);
-  });
+it('the payments of an audit are folded in the list of payments', async () => {
+  const { sim, post, asked, ended } = await prepared();
+  await post({ ...asked, only: 'A' });
+  await ended();
+  const count = sim.server.parts.payments.all.size;
+  await sim.initiate(ORDER);
+  const folded = await pageOf(sim, '/_sim');
+  expect(text(folded)).toContain(`${count} from audits, show`);
+  expect(folded.match(/<tr data-key/g)).toHaveLength(1);
+  expect(text(folded)).toMatch(/1 all 1 pending 0 succeeded/);
+  const shown = await pageOf(sim, '/_sim?audits=show');
+  expect(text(shown)).toContain(`${count} from audits, hide`);
+  expect(text(shown)).toContain(' audit ');
+  expect(shown.match(/<tr data-key/g)?.length).toBe(Math.min(50, count + 1));
 });
