@@ -111,11 +111,14 @@ it('keeps card numbers, card codes and keys out of the request log', async () =>
 
 describe('moving money on a card', () => {
   it('is recorded in the request log if it is declined', async () => {
-    const { sim, create, move } = await cardsOf();
+    const { sim, call, create, move } = await cardsOf();
     const { id } = await create();
     await move(id, { type: 'charge', amount: '1000' });
-    const { data } = await sim.control<{ data: { notes: string[]; status: number }[] }>('/requests');
-    expect(data[0]).toMatchObject({ status: 409, notes: [expect.stringContaining('declined')] });
+    await call('PUT', '/api/cards/toggle', { card_id: id, active: false });
+    await move(id, { type: 'charge', amount: '1' });
+    const { data } = await sim.control<{ data: object[] }>('/requests');
+    const declined = { status: 409, notes: [expect.stringContaining('declined')] };
+    expect(data).toMatchObject([declined, { notes: [] }, declined, { notes: [] }]);
   });
 
   it('never exceeds the balance, even with simultaneous charges', async () => {
