@@ -1,7 +1,6 @@
 import { PLACEHOLDERS, type Placeholder } from '../contract/audit.ts';
 import type { AuditOptions } from '../contract/audit-options.ts';
 import { GatewayError, usage } from '../contract/error.ts';
-import type { Payment } from '../contract/payment.ts';
 import { plainText, shorten } from '../contract/text.ts';
 import { namesOf } from '../contract/vocabulary.ts';
 import type { Egress } from '../delivery/egress.ts';
@@ -46,7 +45,6 @@ export interface OrderSnapshot {
 }
 
 const LIMIT_MS = 10_000;
-const GUESS_MS = 2_000;
 
 /** Whether a probe is an address, and not a command. */
 export function isAddress(given: string): boolean {
@@ -118,49 +116,6 @@ export function probesOf(
     /** Whether the probe distinguishes orders with the same identifier. */
     distinguishes: placeholdersIn(probeUrl ?? probeCmd ?? '').some((name) => !SHARED.includes(name)),
   };
-}
-
-/** Where shops commonly show an order as JSON, below the address of the shop, or of the order request. */
-const LIKELY_PATHS = ['/orders/', '/order/', '/api/orders/', '/api/order/'];
-const STATUS = '(?:payment_?)?(?:status|state)';
-const UNKNOWN = 'no-such-order-here';
-/** What a status of a paid order commonly is. */
-const LIKELY_PAID = `/"${STATUS}":\\s*"(?:paid|success|succeeded|completed|processing)"|"(?:is_?)?paid":\\s*(?:true|1)/i`;
-
-/**
- * Looks for an address that shows an order as JSON with a status, and that knows no other identifier.
- *
- * @param orderUrl the address that places orders, if there is one
- * @returns undefined if there is none
- */
-export async function guessProbe(
-  { identifier, ipnUrl }: Pick<Payment, 'identifier' | 'ipnUrl'>,
-  orderUrl: string | undefined,
-  egress: Egress,
-): Promise<{ probeUrl: string; paidWhen: string } | undefined> {
-  const [own] = orderUrl === undefined ? [] : [`${orderUrl.replace(/[?#].*$/, '').replace(/\/$/, '')}/`];
-  const addresses = [...LIKELY_PATHS.map((path) => new URL(path, ipnUrl).href), ...(own ? [own] : [])];
-  const isPaid = readCondition(LIKELY_PAID);
-  const answerFor = async (probeUrl: string, name: string) => {
-    try {
-      const { status, text } = await urlProbe(probeUrl, egress, { limitMs: GUESS_MS })({ identifier: name });
-      return status === 200 ? text : '';
-    } catch (error) {
-      if (error instanceof GatewayError) return '';
-      throw error;
-    }
-  };
-  for (const address of new Set(addresses)) {
-    const probeUrl = `${address}{identifier}`;
-    const text = await answerFor(probeUrl, identifier);
-    const hasStatus = isGroup(parsed(text)) && new RegExp(`"(?:${STATUS}|(?:is_?)?paid)":`, 'i').test(text);
-    if (!hasStatus || isPaid(text)) continue;
-    // A page that says the same about every identifier shows no order.
-    const ofUnknown = await answerFor(probeUrl, UNKNOWN);
-    if (ofUnknown.replaceAll(UNKNOWN, '') === text.replaceAll(identifier, '')) continue;
-    return { probeUrl, paidWhen: LIKELY_PAID };
-  }
-  return undefined;
 }
 
 export function urlProbe(
@@ -270,7 +225,7 @@ export function changedPlaces(before: string, after: string): string[] {
 }
 
 /** A JSON text as a value; undefined for other text. */
-function parsed(text: string, revive?: (name: string, value: unknown) => unknown): unknown {
+export function parsed(text: string, revive?: (name: string, value: unknown) => unknown): unknown {
   try {
     return JSON.parse(text, revive);
   } catch {
@@ -312,7 +267,7 @@ export function stablePart(one: string, other: string): (text: string) => string
   }
 }
 
-const isGroup = (value: unknown): value is Record<string, unknown> =>
+export const isGroup = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null;
 
 /** The paths of the values that differ. */

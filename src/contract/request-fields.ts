@@ -134,9 +134,12 @@ export const CLOCK_FIELDS = {
   },
 } as const satisfies RequestFields;
 
+/** Maximum number of results of a list, unless it is given (chosen). */
+export const DEFAULT_LIMIT = 50;
+
 /** Which part of a list to return. */
 export const PAGING_FIELDS = {
-  limit: { placeholder: 'number', description: 'maximum number of results', otherwise: '50' },
+  limit: { placeholder: 'number', description: 'maximum number of results', otherwise: `${DEFAULT_LIMIT}` },
   cursor: { placeholder: 'cursor', description: 'continue where a previous list ended (its nextCursor)' },
 } as const satisfies RequestFields;
 

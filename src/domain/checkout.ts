@@ -1,12 +1,11 @@
 import { isEmail } from '../contract/address.ts';
 import { type CheckoutProblem, CODE_LIFETIME_MS, MAX_ENTRY, MAX_WRONG_CODES } from '../contract/checkout.ts';
 import { timestamp } from '../contract/time.ts';
-import type { Wallet } from '../contract/wallet.ts';
-import { findWallet, firstWallet } from './merchant.ts';
 import { compare } from './money.ts';
 import { withEvent } from './payment.ts';
 import type { Context } from './settings.ts';
 import type { Message, Payment, RuleResult, State } from './state.ts';
+import { findWallet } from './wallet.ts';
 
 type Problem = CheckoutProblem | null;
 
@@ -100,16 +99,6 @@ function walletProblem(state: State, payment: Payment, email: string): Problem {
   const wallet = findWallet(state, email, payment.currency);
   if (!wallet) return 'wallet_unknown';
   return compare(wallet.balance, payment.amount) < 0 ? 'balance_too_small' : null;
-}
-
-/** The wallet of the e-mail entered on the checkout, of the customer's e-mail, or the first one in the currency (chosen). */
-export function payingWallet(state: State, payment: Payment): Wallet | undefined {
-  const { payerEmail, customerEmail, currency } = payment;
-  return (
-    (payerEmail === null ? undefined : findWallet(state, payerEmail, currency)) ??
-    findWallet(state, customerEmail, currency) ??
-    firstWallet(state, currency)
-  );
 }
 
 /** Rule: adds a rejected code to the payment's history. In live mode, too many wrong entries invalidate the code. */

@@ -1,12 +1,10 @@
-import { amountProblem } from '../contract/amount.ts';
 import { command, GatewayError, hint } from '../contract/error.ts';
 import { MAX_FORMER_KEYS, type Merchant } from '../contract/merchant.ts';
 import { timestamp } from '../contract/time.ts';
-import type { Wallet } from '../contract/wallet.ts';
 import type { RandomBytes } from '../system/random.ts';
 import { sameSecret } from '../system/secret.ts';
 import { randomText } from './ids.ts';
-import { add, compare, subtract } from './money.ts';
+import { add } from './money.ts';
 import type { Context } from './settings.ts';
 import type { RuleResult, State } from './state.ts';
 
@@ -97,51 +95,8 @@ export function addMerchant(
   return { change: { merchants: [merchant] }, result: merchant };
 }
 
-/** The wallet of an e-mail (case-insensitive) in a currency. */
-export function findWallet(state: State, email: string, currency: string): Wallet | undefined {
-  const wanted = email.trim().toLowerCase();
-  return state.wallets.find(
-    (wallet) => wallet.currency === currency && wallet.email.toLowerCase() === wanted,
-  );
-}
-
-/** The first wallet that can pay an amount; otherwise the first one in its currency. */
-export function payerOf(
-  state: State,
-  { amount, currency }: { amount: string; currency: string },
-): { wallet: Wallet; canPay: boolean } | undefined {
-  const solvent = state.wallets.find(
-    (wallet) => wallet.currency === currency && compare(wallet.balance, amount) >= 0,
-  );
-  const wallet = solvent ?? firstWallet(state, currency);
-  return wallet && { wallet, canPay: solvent !== undefined };
-}
-
-/** The first wallet in a currency, for settling without a matching e-mail. */
-export function firstWallet(state: State, currency: string): Wallet | undefined {
-  return state.wallets.find((wallet) => wallet.currency === currency);
-}
-
-/** The wallet with an amount subtracted. The balance may become negative: check first if it must not. */
-export function debit(wallet: Wallet, amount: string): Wallet {
-  return { ...wallet, balance: subtract(wallet.balance, amount) };
-}
-
 /** The merchant with an amount added in one currency. */
 export function credit(merchant: Merchant, currency: string, amount: string): Merchant {
   const balance = add(merchant.balances[currency] ?? '0', amount);
   return { ...merchant, balances: { ...merchant.balances, [currency]: balance } };
-}
-
-/** @throws GatewayError `not_found` for an unknown wallet, `invalid_fields` for an invalid amount */
-export function fundWallet(state: State, reference: string, amount: string): RuleResult<Wallet> {
-  const wallet = state.wallets.get(reference);
-  if (!wallet) {
-    const known = [...state.wallets.values()].map(({ id }) => id);
-    throw new GatewayError('not_found', `no wallet has the id "${reference}"; known: ${known.join(', ')}`);
-  }
-  const problem = amountProblem(amount);
-  if (problem) throw new GatewayError('invalid_fields', `amount ${problem}`);
-  const funded = { ...wallet, balance: add(wallet.balance, amount) };
-  return { change: { wallets: [funded] }, result: funded };
 }

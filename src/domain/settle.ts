@@ -8,13 +8,13 @@ import {
   type SettledBy,
 } from '../contract/vocabulary.ts';
 import type { Wallet } from '../contract/wallet.ts';
-import { payingWallet } from './checkout.ts';
 import { deliveryOf } from './delivery.ts';
-import { credit, debit } from './merchant.ts';
+import { credit } from './merchant.ts';
 import { compare, subtract } from './money.ts';
 import { withEvent } from './payment.ts';
 import type { Context, Settings } from './settings.ts';
 import type { Delivery, Payment, RuleResult, State } from './state.ts';
+import { debit, payingWallet } from './wallet.ts';
 
 /** The delay of the IPN with `redirect-then-ipn`, in milliseconds of the emulator's clock (chosen). */
 export const REDIRECT_HEAD_START_MS = 500;

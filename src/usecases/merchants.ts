@@ -5,13 +5,12 @@ import { unique } from '../domain/ids.ts';
 import {
   addMerchant,
   defaultMerchant,
-  fundWallet,
   newKeyPair,
-  payerOf,
   replaceKeys,
   requireBySecretKey,
   requireMerchant,
 } from '../domain/merchant.ts';
+import { fundWallet, payerOf } from '../domain/wallet.ts';
 import type { UseCaseDependencies } from './dependencies.ts';
 
 export function merchantUseCases({ store, context, random, events }: UseCaseDependencies) {

@@ -8,6 +8,7 @@ import type { RecordedRequest, SimEvent } from '../../contract/event.ts';
 import type { Fault } from '../../contract/fault.ts';
 import type { InboxMessage } from '../../contract/message.ts';
 import type { MappedAddresses, Payment, Settled } from '../../contract/payment.ts';
+import { DEFAULT_LIMIT } from '../../contract/request-fields.ts';
 import { timestamp } from '../../contract/time.ts';
 import type { ReadonlyCollection } from '../../domain/collection.ts';
 import type * as stored from '../../domain/state.ts';
@@ -37,7 +38,7 @@ export function listPage<Item extends { id: string }, View>(
   view: (item: Item) => View,
   selects: (item: Item) => boolean = () => true,
 ): { data: View[]; nextCursor: string | null } {
-  const { limit = 50, cursor, ...wanted } = query;
+  const { limit = DEFAULT_LIMIT, cursor, ...wanted } = query;
   const filters = Object.entries(wanted).filter(([, value]) => value !== undefined);
   const fits = (item: Item) =>
     filters.every(([name, value]) => item[name as keyof Item] === value) && selects(item);
