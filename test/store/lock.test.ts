@@ -104,9 +104,10 @@ describe('the lock of a data folder', () => {
     const path = await temporaryFolder();
     const text = JSON.stringify(await ownLock(path));
     await writeFile(lockIn(path), '');
-    const second = acquire(path);
+    // Expected immediately: it can be rejected before the write has ended.
+    const rejected = expect(acquire(path)).rejects.toMatchObject(inUse);
     await writeFile(lockIn(path), text);
-    await expect(second).rejects.toMatchObject(inUse);
+    await rejected;
   });
 
   it('that cannot be read is respected while it has a heartbeat', async () => {
