@@ -56,9 +56,12 @@ export function createApp(parts: AppDependencies): App {
   // Before the log, because browsers request it for pages without an icon and for JSON.
   app.all('/favicon.ico', (c) => c.body(ICON_SVG, 200, { 'Content-Type': 'image/svg+xml' }));
   // A response must not show a change before the change is on disk.
-  app.use(async (_, next) => {
+  app.use(async (c, next) => {
     await next();
-    await parts.state.stored();
+    const stored = parts.state.stored();
+    // Its own change is on disk then, because the route waited for it. Only later ones can still be rolled back.
+    const hasChanged = !['GET', 'HEAD'].includes(c.req.method) && c.res.status < 400;
+    await (hasChanged ? stored.catch(() => {}) : stored);
   });
   app.use(recordRequests(parts));
   if (parts.runtime.options.proxy) app.use(proxiedGuard());

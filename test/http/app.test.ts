@@ -2,6 +2,7 @@ import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createApp } from '../../src/http/app.ts';
+import { interceptSyncs } from '../helpers/file-calls.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { ORDER, startSim } from '../helpers/sim.ts';
 
@@ -34,4 +35,25 @@ describe('a response that shows a change', () => {
       expect.objectContaining({ code: 'storage_failed' }),
     ]);
   });
+});
+
+it('a response to a stored change stays, although a later change of another request cannot be stored', async () => {
+  const dataDir = join(await temporaryFolder(), 'data');
+  const sim = await startSim({ inMemory: false, dataDir, fsync: true });
+  const { parts, publicKey } = sim.server;
+  const initiated = async (identifier: string) => {
+    const body = new URLSearchParams({ ...ORDER, identifier, public_key: publicKey });
+    const answer = await fetch(`${sim.url}/sandbox/payment/initiate`, { method: 'POST', body });
+    return [answer.status, Object.keys((await answer.json()) as object)[0]];
+  };
+  let later: ReturnType<typeof initiated> | undefined;
+  interceptSyncs(async (sync) => {
+    if (later) throw new Error('EIO');
+    later = initiated('order-2');
+    await expect.poll(() => parts.payments.all.size).toBe(2);
+    await sync();
+  });
+  expect(await initiated('order-1')).toEqual([200, 'success']);
+  expect(await later).toEqual([507, 'error']);
+  expect([...parts.payments.all.values()].map(({ identifier }) => identifier)).toEqual(['order-1']);
 });
