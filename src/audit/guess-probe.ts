@@ -3,6 +3,7 @@ import type { Payment } from '../contract/payment.ts';
 import type { Egress } from '../delivery/egress.ts';
 import { isGroup, parsed, readCondition, urlProbe } from './probe.ts';
 
+/** Time limit for each address, in milliseconds. */
 const GUESS_MS = 2_000;
 /** Where shops commonly show an order as JSON, below the address of the shop, or of the order request. */
 const LIKELY_PATHS = ['/orders/', '/order/', '/api/orders/', '/api/order/'];

@@ -54,6 +54,7 @@ export function bodyEntries<Entry>(entryOf: (change: BodyChange) => Entry): Reco
   return Object.fromEntries(entries);
 }
 
+/** @param contentType the Content-Type header; empty if there is none */
 export function bodyKind(contentType: string): BodyKind {
   if (contentType.includes('json')) return 'json';
   return contentType.includes('urlencoded') ? 'form' : 'other';

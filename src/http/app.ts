@@ -59,7 +59,7 @@ export function createApp(parts: AppDependencies): App {
   app.use(async (c, next) => {
     await next();
     const stored = parts.state.stored();
-    // Its own change is on disk then, because the route waited for it. Only later ones can still be rolled back.
+    // The route has waited for its own change, which is on disk. Only later changes can still be rolled back.
     const hasChanged = !['GET', 'HEAD'].includes(c.req.method) && c.res.status < 400;
     await (hasChanged ? stored.catch(() => {}) : stored);
   });
