@@ -114,7 +114,7 @@ async function listOfThree(): Promise<TestPage & { sim: Sim }> {
 
 describe('a list', () => {
   test('can be navigated with keys, but ignores keys with a modifier, which are for the browser', async () => {
-    const { sim, page, errors } = await listOfThree();
+    const { page, errors } = await listOfThree();
     for (const modifier of ['Control', 'Alt', 'Meta']) await page.keyboard.press(`${modifier}+j`);
     expect(await page.locator('tbody a:focus').count()).toBe(0);
     await page.keyboard.press('k');
@@ -131,14 +131,6 @@ describe('a list', () => {
       await page.keyboard.press('?');
       expect(await page.locator('#shortcuts[open]').count()).toBe(count);
     }
-    await page.keyboard.press('Control+k');
-    await page.getByRole('dialog', { name: 'Go to' }).waitFor();
-    await page.keyboard.type('set');
-    expect(await page.locator('#palette li:visible').allTextContents()).toEqual(['Setup']);
-    await page.keyboard.press('Enter');
-    await page.getByRole('heading', { level: 1, name: 'Setup' }).waitFor();
-    await page.goto(`${sim.url}/_sim`);
-    await page.locator('#live.on').waitFor();
     for (const key of ['j', 'j', 'Enter']) await page.keyboard.press(key);
     await page.getByRole('heading', { level: 1, name: 'order-2' }).waitFor();
     expect(errors).toEqual([]);

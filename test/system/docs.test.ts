@@ -1,40 +1,36 @@
 import { expect, it } from 'vitest';
-import { docPages, searchDocs } from '../../src/system/docs.ts';
+import { type DocPage, docPages, searchDocs } from '../../src/system/docs.ts';
 
-const pages = await docPages();
-
-it.each([
-  ['what is promised', 'promises'],
-  ['what differs from a real gateway', 'fidelity'],
-  ['how do I make it fail', 'faults'],
-  ['where is my data', 'state'],
-  ['how do I test without a browser?', 'without-a-browser'],
-  ['how do I run it in CI', 'ci'],
-  ['in a container', 'containers'],
-  ['docker', 'containers'],
-  ['with HTTPS', 'tls-and-proxy'],
-  ['client whose host is fixed', 'tls-and-proxy'],
-  ['how do I sign', 'receive-and-verify'],
-  ['what does the IPN hold', 'receive-and-verify'],
-  ['signature', 'receive-and-verify'],
-  ['webhooks', 'receive-and-verify'],
-  ['guarantees', 'promises'],
-  ['401', 'troubleshooting'],
-  ['how do I reset the state', 'state'],
-])('the answer to "%s" is on the page %s', (question, topic) => {
-  expect(searchDocs(pages, question)[0]).toMatchObject({ topic });
+const page = (topic: string, title: string, text: string): DocPage => ({
+  topic,
+  file: `${topic}.md`,
+  title,
+  group: 'Guide',
+  text: `# ${title}\n\n${text}`,
 });
 
-it.each(['flask --app', 'signature', '401', 'docker compose', 'express'])(
-  'finds %s in the pages',
-  (words) => {
-    const [found] = searchDocs(pages, words);
-    const page = pages.find(({ file }) => file === found?.file);
-    expect(page?.topic).toBe(found?.topic);
-    for (const word of words.split(' ')) expect(page?.text.toLowerCase()).toContain(word);
-  },
-);
+const PAGES = [
+  page('state', 'State', 'Your data.\n\n## Export and reset\n\nResetting removes all payments.'),
+  page('tests', 'Tests', 'A payment.\n\n```sh\n## reset\nnpm test\n```\n\n## Reset\n\nRemove payments.'),
+];
 
-it('finds nothing for a word that no page has', () => {
-  expect(searchDocs(pages, 'xyzzy')).toEqual([]);
+const found = (words: string) => searchDocs(PAGES, words).map(({ topic, heading }) => `${topic}: ${heading}`);
+
+it.each([
+  ['the page that has all words, and its section', 'NPM, test', ['tests: Tests']],
+  [
+    'the heading with the greatest share of the words first',
+    'reset',
+    ['tests: Reset', 'state: Export and reset', 'state: State', 'tests: Tests'],
+  ],
+  ['a page whose words are in different sections', 'data payments', ['state: State']],
+  ['no word in the middle of another', 'port', []],
+  ['nothing without a word', '?', []],
+])('a search finds %s', (_, words, headings) => {
+  expect(found(words)).toEqual(headings);
+});
+
+it('a search of the documentation finds headings', async () => {
+  const [first] = searchDocs(await docPages(), 'signature');
+  expect(first).toMatchObject({ topic: 'receive-and-verify', heading: 'The signature' });
 });

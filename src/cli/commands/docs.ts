@@ -6,9 +6,9 @@ import { table, wrapped } from '../output.ts';
 
 export const docs = defineCommand({
   args: ['[topic...]'],
-  summary: 'list the documentation topics, print one page, or find the answer to a question',
+  summary: 'list the pages of the documentation, print one, or find words in all of them',
   json: '`data` (a list of `topic`, `title`, `group`); with a topic `topic`, `title`, `text`; with other words `data` (a list of `topic`, `heading`)',
-  examples: ['docs', 'docs express', 'docs how do I sign'],
+  examples: ['docs', 'docs express', 'docs reset state'],
   run: async ({ args, io }) => {
     const pages = await docPages();
     const requested = args.join(' ');
@@ -24,7 +24,7 @@ export const docs = defineCommand({
       return {
         json: { data: topics },
         text: groups.map((lines) => lines.join('\n')).join('\n\n'),
-        notices: [hint`Print a page, or search all, with: ${command('docs', '<topic or question>')}`],
+        notices: [hint`Print a page, or find words in all, with: ${command('docs', '<topic or words>')}`],
       };
     }
     const page = pages.find(({ topic }) => topic === basename(requested, '.md').toLowerCase());
@@ -46,7 +46,7 @@ export const docs = defineCommand({
       };
     }
     const topics = pages.map(({ topic }) => topic);
-    throw new GatewayError('not_found', `there is no page "${requested}"${didYouMean(requested, topics)}`, {
+    throw new GatewayError('not_found', `no page has "${requested}"${didYouMean(requested, topics)}`, {
       hint: hint`List the pages with: ${command('docs')}`,
     });
   },

@@ -83,20 +83,6 @@ document.addEventListener('change', ({ target }) => {
     if (field instanceof HTMLInputElement) field.checked = target.checked;
 });
 
-// The palette: typing narrows its list, and Enter opens the first match.
-document.addEventListener('input', ({ target }) => {
-  if (!(target instanceof HTMLInputElement) || target.dataset['palette'] === undefined) return;
-  const words = target.value.trim().toLowerCase();
-  for (const item of document.querySelectorAll<HTMLElement>('#palette li'))
-    item.hidden = !item.textContent?.toLowerCase().includes(words);
-});
-document.addEventListener('submit', (event) => {
-  const first = document.querySelector<HTMLElement>('#palette li:not([hidden]) :is(a, button)');
-  if (!(event.target instanceof Element) || !event.target.matches('#palette > form') || !first) return;
-  event.preventDefault();
-  first.click();
-});
-
 /** Shortcuts that work anywhere except in fields. */
 const KEYS: Readonly<Record<string, () => boolean>> = {
   '/': () => {
@@ -107,11 +93,11 @@ const KEYS: Readonly<Record<string, () => boolean>> = {
   },
   j: () => moveTo(1),
   k: () => moveTo(-1),
-  '?': () => toggle('#shortcuts'),
+  '?': toggleShortcuts,
 };
 
-function toggle(name: string): boolean {
-  const dialog = document.querySelector<HTMLDialogElement>(name);
+function toggleShortcuts(): boolean {
+  const dialog = document.querySelector<HTMLDialogElement>('#shortcuts');
   if (dialog?.open) dialog.close();
   else dialog?.showModal();
   return dialog !== null;
@@ -130,7 +116,6 @@ function moveTo(step: 1 | -1): boolean {
 
 document.addEventListener('keydown', (event) => {
   const { key, target, ctrlKey, metaKey, altKey } = event;
-  if ((ctrlKey || metaKey) && key === 'k' && toggle('#palette')) event.preventDefault();
   if (ctrlKey || metaKey || altKey || event.isComposing) return;
   if (target instanceof Element && target.closest('input, select, textarea, [contenteditable]')) return;
   if (Object.hasOwn(KEYS, key) && KEYS[key]?.()) event.preventDefault();

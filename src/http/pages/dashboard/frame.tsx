@@ -10,8 +10,8 @@ import { below, Link, renderDocument, secure } from '../layout.tsx';
 import { Copyable, Time } from './blocks.tsx';
 import { Form } from './forms.tsx';
 import { type Page, PageContext, type Refusal } from './page.tsx';
-import { CLOCK, docsPath, PLACES, type PlaceFacts, recordPath, SEARCH, UI } from './paths.ts';
-import { againstReal, clip } from './text.ts';
+import { CLOCK, docsPath, PLACES, type PlaceFacts, SEARCH, UI } from './paths.ts';
+import { againstReal } from './text.ts';
 
 /** Renders a whole dashboard page, with any error on top. */
 export function renderPage(c: AppContext, parts: AppDependencies, page: Page, refusal?: Refusal): string {
@@ -64,7 +64,7 @@ export function renderPage(c: AppContext, parts: AppDependencies, page: Page, re
           {docs && <Link href={docsPath(docs)}>{name} in the documentation</Link>}{' '}
           <Link href="/_sim/openapi.json">OpenAPI document</Link>
         </footer>
-        <Dialogs parts={parts} />
+        <Shortcuts />
       </div>
     </PageContext.Provider>,
   );
@@ -186,7 +186,6 @@ function Navigation({ page }: { page: Page }) {
 }
 
 const SHORTCUTS = [
-  ['Ctrl K', 'find a page or an action'],
   ['/', 'search everything'],
   ['j', 'next row'],
   ['k', 'previous row'],
@@ -194,50 +193,17 @@ const SHORTCUTS = [
   ['?', 'show this list'],
 ] as const;
 
-/** Dialogs that keyboard shortcuts open. They need the script. */
-function Dialogs({ parts }: { parts: AppDependencies }) {
-  const [pending] = parts.payments.all.page(1, undefined, ({ status }) => status === 'pending').data;
+/** The list of keyboard shortcuts, which the script opens. */
+function Shortcuts() {
   return (
-    <>
-      <dialog id="palette" aria-label="Go to">
-        <form method="get" action={below(SEARCH)}>
-          <input name="q" placeholder="Page, record or action" autocomplete="off" data-palette />
-        </form>
-        <ul>
-          {Object.values(PLACES).map(({ path, name }) => (
-            <li>
-              <Link href={path}>{name}</Link>
-            </li>
-          ))}
-          {pending && (
-            <li>
-              <Form
-                to={`${recordPath('payments', pending.id)}/settle`}
-                send={['outcome', 'approve']}
-                submit={`Approve newest, ${clip(pending.identifier)}`}
-              />
-            </li>
-          )}
+    <dialog id="shortcuts" aria-label="Keyboard shortcuts">
+      <ul>
+        {SHORTCUTS.map(([key, does]) => (
           <li>
-            <Form
-              to={CLOCK}
-              hidden={{ advance: '1h' }}
-              send={['move', 'advance']}
-              submit="Advance clock 1 h"
-            />
+            <kbd>{key}</kbd> {does}
           </li>
-        </ul>
-        <p class="soft">Enter opens the first match, or searches all records.</p>
-      </dialog>
-      <dialog id="shortcuts" aria-label="Keyboard shortcuts">
-        <ul>
-          {SHORTCUTS.map(([key, does]) => (
-            <li>
-              <kbd>{key}</kbd> {does}
-            </li>
-          ))}
-        </ul>
-      </dialog>
-    </>
+        ))}
+      </ul>
+    </dialog>
   );
 }
