@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { importSources } from './assets.mjs';
 
 const sources = await importSources();
-const { AREAS, ERRORS, PROFILES, program } = sources;
+const { ERRORS, PROFILES, program } = sources;
 
 /** The output of a command of the built program. */
 const outputOf = (...args) =>
@@ -22,7 +22,6 @@ const commands = Object.fromEntries(
 const code = (text) => `\`${text.replaceAll('|', '\\|')}\``;
 const cell = (text = '') => text.replaceAll('|', '\\|').replaceAll('<', '&lt;').replaceAll('\n', ' ');
 const sentence = (text) => (/[.?!]$/.test(text) ? text : `${text}.`);
-const anchor = (heading) => heading.toLowerCase().replaceAll(' ', '-');
 const paragraphs = (parts) => parts.filter(Boolean).join('\n\n');
 const sections = (table, render) =>
   paragraphs(Object.entries(table).flatMap(([name, one]) => render(name, one)));
@@ -46,22 +45,26 @@ function help() {
   const fenced = (text) => `\`\`\`text\n${text}\n\`\`\``;
   const all = sections(commands, (name) => {
     const text = helpOf(name.split(' ').reduce(subcommand, program));
-    return [`## ${name}`, fenced(text.replace(/\nGlobal options:\n.*?\n(?=\n|$)/s, ''))];
+    return [`## ${name}`, fenced(text.replace(/\nGlobal options:\n.*?\n(?=\n|$)/s, '')), printed(name)];
   });
   return paragraphs([fenced(helpOf(program)), all]);
 }
 
-function options() {
-  const start = subcommand(program, 'start');
-  const rows = Object.entries(sources.START_OPTIONS).map(([name, spec]) => {
-    const option = start.options.find((one) => one.name().replace(/^no-/, '') === sources.kebab(name));
-    const flag = option && code(option.flags);
-    const variable = option && code(sources.environmentName(name));
-    const fallback = [spec.default ?? ''].flat().join(',');
-    return [flag, variable, code(name), fallback && code(fallback), cell(spec.description)];
+/** What programs read from the output of these commands. The others print records of the control API, or little. */
+const PRINTED = { audit: 'AuditReport', 'ipn diagnose': 'Diagnosis', reconcile: 'Reconciliation' };
+
+function printed(command) {
+  if (!(command in PRINTED)) return '';
+  const schemas = sources.componentSchemas();
+  const rows = Object.entries(schemas[PRINTED[command]].properties).map(([name, schema]) => {
+    const { $ref, properties = {} } = schema.items ?? schema;
+    const fields = Object.keys($ref ? schemas[nameOf($ref)].properties : properties);
+    return [code(name), fields.map(code).join(', '), cell(schema.description)];
   });
-  return table(['Flag', 'Variable', 'Key', 'Default', 'What'], rows);
+  return paragraphs(['With `--json` it prints:', table(['Field', 'Its fields', 'What'], rows)]);
 }
+
+const nameOf = ($ref) => $ref.split('/').at(-1);
 
 function exits() {
   const rows = [...helpOf(program).matchAll(/^ {2}(\d) {2}(.+)$/gm)].map(([, number, meaning]) => {
@@ -71,40 +74,11 @@ function exits() {
   return table(['Exit code', 'Meaning', 'Codes of errors'], rows);
 }
 
-function output() {
-  const linked = (word) => (word in api.components.schemas ? `[${word}](#${anchor(word)})` : word);
-  const rows = Object.entries(commands).map(([name, { json }]) => [
-    `[${name}](commands.md#${anchor(name)})`,
-    json.replace(/\b[A-Z]\w+/g, linked),
-  ]);
-  return table(['Command', 'Prints'], rows);
-}
-
-const records = () =>
-  sections(api.components.schemas, (name, schema) => [`## ${name}`, schema.description, fieldsOf(schema)]);
-
-function fieldsOf(schema) {
-  const parts = schema.oneOf ?? schema.anyOf ?? [];
-  if (schema.properties) return table(['Field', 'Type', 'What'], rowsOf(schema));
-  return parts.map((one) => (one.properties ? fieldsOf(one) : `- ${typeOf(one)}`)).join('\n\nor\n\n');
-}
-
-/** The fields of an object and its nested objects, by dotted names. */
-function rowsOf({ properties = {}, required = [] }, prefix = '') {
-  return Object.entries(properties).flatMap(([name, schema]) => {
-    const path = `${prefix}${name}`;
-    const optional = required.includes(name) ? '' : ', *optional*';
-    const row = [code(path), typeOf(schema) + optional, cell(schema.description)];
-    const inside = [schema, schema.items ?? {}, ...(schema.anyOf ?? [])].find((one) => one.properties) ?? {};
-    return [row, ...rowsOf(inside, schema.items ? `${path}[].` : `${path}.`)];
-  });
-}
-
 function typeOf(schema = {}) {
   const { $ref, type, items, format } = schema;
   const parts = schema.anyOf ?? schema.oneOf;
   const eitherOf = (all) => [...new Set(all.map(typeOf))].join(' or ');
-  if ($ref) return recordLink($ref.split('/').at(-1));
+  if ($ref) return code(nameOf($ref));
   if (parts) return eitherOf(parts.map((one) => ({ format, ...one })));
   if (schema.const !== undefined) return code(JSON.stringify(schema.const));
   if (schema.enum) return schema.enum.map((value) => code(String(value))).join(', ');
@@ -113,8 +87,6 @@ function typeOf(schema = {}) {
   if (type === 'string') return { 'date-time': 'time', uri: 'URL', email: 'e-mail' }[format] ?? 'text';
   return type ?? 'anything';
 }
-
-const recordLink = (name) => `[${name}](json.md#${anchor(name)})`;
 
 function operations(side) {
   const errors = Object.entries(api.components.responses)
@@ -170,32 +142,6 @@ function cases() {
   });
 }
 
-const lines = sources.manifestLines();
-
-function manifest() {
-  const everywhere = Object.keys(PROFILES).length;
-  return sections(AREAS, (area, title) => {
-    const rows = lines
-      .filter((line) => line.area === area)
-      .map(({ id, says, source, profiles }) => {
-        const where = profiles.length === everywhere ? 'all' : profiles.join(', ') || 'by choice';
-        return [code(id), cell(says), source.kind, cell(source.where), where];
-      });
-    return [`## ${title}`, table(['Line', 'What', 'Source', 'Where it was read, or why', 'Profiles'], rows)];
-  });
-}
-
-function areas() {
-  const kinds = ['documented', 'observed', 'chosen'];
-  const counts = (some) =>
-    kinds.map((kind) => some.filter(({ source }) => source.kind === kind).length || '');
-  const rows = Object.entries(AREAS).map(([area, title]) => [
-    `[${title}](reference/manifest.md#${anchor(title)})`,
-    ...counts(lines.filter((line) => line.area === area)),
-  ]);
-  return table(['Area', ...kinds], [...rows, ['All', ...counts(lines)]]);
-}
-
 /** The choices and options of each profile. */
 function choices() {
   const profiles = Object.keys(PROFILES);
@@ -212,8 +158,14 @@ function choices() {
   return table(['Choice', 'What', ...profiles.map(code)], rows);
 }
 
-const tables = { help, options, exits, output, records, cases, manifest, areas, choices };
-const PARTS = { ...tables, service: () => operations('service'), control: () => operations('control') };
+const PARTS = {
+  help,
+  exits,
+  cases,
+  choices,
+  service: () => operations('service'),
+  control: () => operations('control'),
+};
 const MARKED = /(<!-- (\w+): made by "npm run docs" -->\n).*?(<!-- end of \2 -->)/gs;
 const folder = process.argv[2] ?? 'src/docs';
 for (const name of readdirSync('src/docs', { recursive: true }).filter((name) => name.endsWith('.md'))) {

@@ -1,4 +1,5 @@
 import type { AuditOptions } from '../contract/audit-options.ts';
+import type { Reconciliation } from '../contract/audit-report.ts';
 import { GatewayError, usage } from '../contract/error.ts';
 import type { Payment } from '../contract/payment.ts';
 import { plainText, pluralize } from '../contract/text.ts';
@@ -10,12 +11,7 @@ import { asRowCondition, requireConsistent } from './options.ts';
 import { conditionProblem, probesOf, valueAt } from './probe.ts';
 import { Witness } from './witness.ts';
 
-/** How the shop and the emulator disagree (chosen). */
-interface Reconciled {
-  identifier: string;
-  problem: 'paid-not-fulfilled' | 'fulfilled-not-paid' | 'fulfilled-twice' | 'amount-differs' | 'not-probed';
-  detail: string;
-}
+type Reconciled = Reconciliation['data'][number];
 
 /** `orderAmount` is the path of the amount in the probe's output, such as `.total`. */
 interface ReconcileOptions

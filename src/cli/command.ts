@@ -68,8 +68,6 @@ export interface Command<
   Options = OptionDeclarations,
 > {
   summary: string;
-  /** What it prints with `--json`, for the documentation: a record of the control API, or fields. */
-  json: string;
   /** `<ref>` is required, `[ref]` is optional, `[word...]` accepts all remaining words. */
   args?: Args;
   /** The allowed values of the first argument, if they are limited. */

@@ -146,6 +146,29 @@ const report = {
 export const AuditReport = record('AuditReport', 'The result of an audit.', report);
 export type AuditReport = z.output<typeof AuditReport>;
 
+export const Reconciliation = record('Reconciliation', 'How the shop and the emulator disagree.', {
+  data: field(
+    z.array(
+      record('Reconciled', 'A payment on which they disagree, or whose order could not be probed.', {
+        identifier: field(text, 'Identifier of the payment.'),
+        problem: field(
+          z.enum([
+            'paid-not-fulfilled',
+            'fulfilled-not-paid',
+            'fulfilled-twice',
+            'amount-differs',
+            'not-probed',
+          ]),
+          'What is wrong with the order.',
+        ),
+        detail: field(text, 'The status of the payment, and what the probe showed.'),
+      }),
+    ),
+    'The payments that differ, or could not be probed.',
+  ),
+});
+export type Reconciliation = z.output<typeof Reconciliation>;
+
 const address = textWithout(urlProblem);
 /** Callers may pass a frozen list. */
 const names = z.readonly(z.array(text));

@@ -18,7 +18,7 @@ export const PAGES: Readonly<Record<string, string>> = Object.fromEntries(
   ].map((path) => [path, readFileSync(join(ROOT, path), 'utf8')]),
 );
 
-/** A page by the name that tests use: `time.md`, `reference/json.md`, `README.md`. */
+/** A page by the name that tests use: `time.md`, `reference/files.md`, `README.md`. */
 export function page(name: string): string {
   const text = PAGES[name] ?? PAGES[`${DOCS}/${name}`];
   if (text === undefined) throw new Error(`there is no page ${name}`);

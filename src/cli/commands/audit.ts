@@ -67,7 +67,6 @@ const FAIL_ON: readonly string[] = ['at-risk', 'unproven'] satisfies AuditVerdic
 export const audit = defineCommand({
   args: ['[ipn-url]'],
   summary: "attack a shop's IPN handler and check how the shop reacts",
-  json: 'AuditReport; with `--list`, `cases` is a list of AuditCaseInfo',
   fields: {
     preset: choice(
       'shop',
@@ -340,7 +339,6 @@ export function auditText(report: AuditReport, colour: ChalkInstance, isWhole = 
 
 export const reconcile = defineCommand({
   summary: "compare the emulator's payments with the shop's orders",
-  json: '`data` (each `identifier`, `problem`, `detail`)',
   options: {
     ...PROBE,
     ...ROWS,

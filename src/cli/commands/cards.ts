@@ -10,7 +10,6 @@ import { type CommandResult, fieldsOf, listed, pairs, table } from '../output.ts
 
 const list = defineCommand({
   summary: 'list cards, newest first',
-  json: 'CardList',
   fields: pagedBy({
     status: choice('status', CARD_FILTERS.status.description, CARD_STATUSES),
     merchant: text('name', 'only cards of this merchant'),
@@ -36,7 +35,6 @@ const list = defineCommand({
 const show = defineCommand({
   args: ['<id>'],
   summary: 'show a card and its transactions',
-  json: 'CardWithTransactions',
   examples: ['cards show card_1'],
   run: async ({ args: [id], connect }) => shown(await readCard(await connect(), id)),
 });
@@ -44,7 +42,6 @@ const show = defineCommand({
 /** Uses the service's own route, as a merchant would. */
 const create = defineCommand({
   summary: 'create a card as a merchant would',
-  json: 'CardWithTransactions',
   options: {
     ...textsOf(CARD_FIELDS, CARD_DEFAULTS),
     merchant: text('name', 'merchant of the card (default: the first merchant)'),
@@ -57,7 +54,6 @@ const change = (action: CardAction, summary: string) =>
   defineCommand({
     args: ['<id>'],
     summary,
-    json: 'CardWithTransactions',
     examples: [`cards ${action} card_1`],
     run: async ({ args: [id], connect }) => shown(await changeCard(await connect(), id, action)),
   });
@@ -80,7 +76,6 @@ const move = (type: CardMovementKind, summary: string) =>
   defineCommand({
     args: ['<id>'],
     summary,
-    json: 'CardMovement',
     fields: {
       ...textsOf(CARD_MOVEMENT_FIELDS),
       amount: requiredText('amount', CARD_MOVEMENT_FIELDS.amount.description),

@@ -15,14 +15,12 @@ const SAY_EVERY_MS = 1_000;
 
 const show = defineCommand({
   summary: "show the emulator's time and what is due next",
-  json: 'Clock',
   run: async ({ call }) => shown(await call('GET /clock')),
 });
 
 const advance = defineCommand({
   args: ['<duration>'],
   summary: 'move the clock forward and run everything that falls due',
-  json: 'Clock',
   // The emulator explains a negative duration; commander would call it an unknown option.
   allowUnknown: true,
   options: TIMEOUT,
@@ -33,7 +31,6 @@ const advance = defineCommand({
 const freeze = defineCommand({
   args: ['[time]'],
   summary: 'pause the clock, now or at a future time',
-  json: 'Clock',
   options: TIMEOUT,
   examples: ['clock freeze', 'clock freeze 2030-01-01T00:00:00Z'],
   run: (context) => move({ freeze: context.args[0] ?? 'now', timeout: context.options.timeout }, context),
@@ -41,7 +38,6 @@ const freeze = defineCommand({
 
 const resume = defineCommand({
   summary: 'resume the clock from its current time',
-  json: 'Clock',
   run: async ({ call }) => shown(await call('POST /clock', { json: { resume: true } })),
 });
 

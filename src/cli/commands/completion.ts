@@ -28,7 +28,6 @@ export const completion = defineCommand({
   args: ['[shell]'],
   choices: SHELLS,
   summary: 'print a script that completes commands and options in your shell',
-  json: '`shell`, `script`',
   about: WHERE,
   examples: ['completion bash', 'completion zsh'],
   run: async ({ args: [given] }) => {

@@ -54,7 +54,6 @@ type ConformContext = Context & { options: GivenValues<typeof OPTIONS> };
 
 export const conform = defineCommand({
   summary: 'check an emulator or deployment against the documented behaviour',
-  json: '`target`, `profile`, `agree` (number of lines that match), `differ` (each `id`, `expected`, `got`), `causes` (of the differences, largest first: each `cause`, `ids`), `unseen` (each `id`, `why`)',
   options: OPTIONS,
   about: ABOUT,
   examples: [

@@ -7,7 +7,6 @@ import { table, wrapped } from '../output.ts';
 export const docs = defineCommand({
   args: ['[topic...]'],
   summary: 'list the pages of the documentation, print one, or find words in all of them',
-  json: '`data` (a list of `topic`, `title`, `group`); with a topic `topic`, `title`, `text`; with other words `data` (a list of `topic`, `heading`)',
   examples: ['docs', 'docs express', 'docs reset state'],
   run: async ({ args, io }) => {
     const pages = await docPages();

@@ -17,7 +17,6 @@ const WAIT_LIMIT_MS = 30_000;
 
 export const status = defineCommand({
   summary: 'show the running emulator',
-  json: 'Status',
   run: async ({ call }) => {
     const facts = await call('GET /status');
     const counts = Object.entries(facts.counts.payments).map(([name, count]) => `${count} ${name}`);
@@ -47,7 +46,6 @@ export const status = defineCommand({
 
 export const stop = defineCommand({
   summary: 'stop the running emulator',
-  json: '`stopped`, `url`, `pid`',
   run: async ({ connect }) => {
     const server = await connect();
     const { pid, nextDue } = await server.call('POST /shutdown');
@@ -77,7 +75,6 @@ export const stop = defineCommand({
 /** Returns when an emulator is ready, even if it writes its address only then. */
 export const wait = defineCommand({
   summary: 'wait until the emulator is ready',
-  json: '`ready`, `url`',
   options: { timeout: duration('wait at most this long, then exit 3 (default: 30s)') },
   examples: ['wait', 'wait --timeout 2m --url http://gateway:4477'],
   run: async ({ options: { timeout = WAIT_LIMIT_MS }, connect }) => {
@@ -101,7 +98,6 @@ export const open = defineCommand({
   args: ['[what]', '[ref]'],
   choices: ['dashboard', 'checkout'],
   summary: 'open the dashboard, or the checkout of a payment, in the browser',
-  json: '`url`',
   examples: ['open', 'open checkout order-1'],
   run: async ({ args: [what = 'dashboard', ref], output, call }) => {
     const pageOf = async () => {

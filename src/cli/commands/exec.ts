@@ -48,7 +48,6 @@ const OWN_DEFAULTS = { port: 'a free port', dataDir: 'none, the state is in memo
 export const exec = defineCommand({
   args: ['[command...]'],
   summary: 'run a command with a fresh emulator',
-  json: 'what its command prints',
   usage: '[start options] -- <command...>',
   options: {
     ...startFlags(({ commandOnly }) => !commandOnly, OWN_DEFAULTS),

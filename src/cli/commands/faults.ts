@@ -26,7 +26,6 @@ function numeric(written: string): unknown {
 
 const list = defineCommand({
   summary: 'list the active faults',
-  json: 'FaultList',
   run: async ({ call }) =>
     listed(
       await call('GET /faults'),
@@ -45,7 +44,6 @@ const set = defineCommand({
   args: ['<route>'],
   choices: FAULT_ROUTES,
   summary: 'set a fault on initiate, checkout, cards, ipn or a path',
-  json: 'Fault',
   fields: FIELDS,
   examples: [
     'faults set initiate --status 503 --times 2',
@@ -65,7 +63,6 @@ const set = defineCommand({
 const clear = defineCommand({
   args: ['[route]'],
   summary: 'clear all faults, or those on a route',
-  json: 'ClearedFaults',
   examples: ['faults clear', 'faults clear initiate'],
   run: async ({ args: [route], call }) => {
     const answer = await call('DELETE /faults', { query: { route } });

@@ -4,7 +4,6 @@ import { listed } from '../output.ts';
 
 export const inbox = defineCommand({
   summary: 'list the verification codes of live payments',
-  json: 'MessageList',
   run: async ({ call }) =>
     listed(
       await call('GET /inbox'),

@@ -118,7 +118,6 @@ const STARTERS = {
 export const init = defineCommand({
   args: ['[folder]'],
   summary: 'write a first test, or a configuration and fixtures to edit',
-  json: '`files`',
   options: {
     php: flag('write GatewaySim.php and a test for PHPUnit (PHP 8.1 or newer)'),
     python: flag('write gateway_sim.py and a test for pytest (Python 3.10 or newer)'),

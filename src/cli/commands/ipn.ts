@@ -55,7 +55,6 @@ const ALLOW_IPN_HOST = list('host', 'allow this command to send IPNs to this pub
 
 const listIpns = defineCommand({
   summary: 'list IPNs, newest first',
-  json: 'DeliveryList',
   fields: pagedBy({
     ...textsOf(IPN_FILTERS),
     state: choice('state', IPN_FILTERS.state.description, DELIVERY_STATES),
@@ -84,7 +83,6 @@ const listIpns = defineCommand({
 const show = defineCommand({
   args: ['[id]'],
   summary: 'show the newest IPN, or one by id, with the request and response of every attempt',
-  json: 'Delivery',
   options: { curl: flag('print it as a curl command') },
   examples: ['ipn show', 'ipn show ipn_ndx7mhc09sz61bt8 --curl'],
   run: async ({ args: [given], options, call, output }) => {
@@ -108,7 +106,6 @@ const show = defineCommand({
 const resend = defineCommand({
   args: ['[id]'],
   summary: 'resend the newest IPN, or one by id',
-  json: 'Delivery',
   fields: textsOf(RESEND_FIELDS),
   options: { requireDelivery: flag('exit 1 unless it is delivered with a correct response') },
   examples: ['ipn resend', 'ipn resend ipn_ndx7mhc09sz61bt8 --to http://localhost:4000/ipn'],
@@ -122,7 +119,6 @@ const resend = defineCommand({
 const diagnoseIpn = defineCommand({
   args: ['[ref]'],
   summary: 'find out why your handler does not accept an IPN, by asking it',
-  json: 'Diagnosis',
   fields: textsOf(DIAGNOSE_FIELDS),
   about: `
 Sends at most 60 variants of the IPN: signed as code with a common mistake signs it, in other forms, and the genuine one
@@ -190,7 +186,6 @@ const FIRE_OPTIONS = {
 /** Sends through the emulator, or directly with --secret. */
 const fire = defineCommand({
   summary: 'send a signed IPN once, without retries',
-  json: 'Delivery; with `--times`, DeliveryBatch',
   fields: FIRE,
   options: FIRE_OPTIONS,
   examples: [
@@ -316,7 +311,6 @@ function deliveryText(delivery: FiredIpn): string {
 const verify = defineCommand({
   args: ['[body]'],
   summary: 'verify an IPN and explain why it is invalid',
-  json: '`valid`, `authentic`, `reasons`, `identifier`, `amount`, `status`, `signature`, `signedText`, `foundText` (the text that was signed, if a common mistake explains the signature; otherwise null), `expected`, `mistake` (the name of that mistake; null if none), `fix`',
   options: {
     body: text(
       'body',
@@ -421,7 +415,6 @@ async function merchantsOf(connect: Context['connect']) {
 /** Runs until it is stopped. */
 const listen = defineCommand({
   summary: 'receive, verify and print IPNs',
-  json: 'lines: first `event` (`ready`), `url`, `port`, `forwardTo`, `pid`; then for each IPN `event` (`ipn`), `at`, `method`, `url`, `headers`, `body`, `verdict` (as `ipn verify`), `answered`',
   options: {
     port: text('number', 'port to listen on; 0 picks a free port (default: 3000)'),
     forwardTo: text('url', 'forward every request unchanged and return the response'),

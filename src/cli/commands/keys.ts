@@ -8,14 +8,12 @@ const MERCHANT = { merchant: text('name', 'use this merchant (default: the first
 
 const show = defineCommand({
   summary: "show the merchant's keys",
-  json: '`merchant`, `publicKey`, `secretKey`',
   options: MERCHANT,
   run: async ({ options: { merchant }, connect }) => shown(await requireMerchant(await connect(), merchant)),
 });
 
 const generate = defineCommand({
   summary: 'replace the keys; the old ones stop working',
-  json: '`merchant`, `publicKey`, `secretKey`',
   options: {
     merchant: text('name', 'use this merchant; a new name creates a merchant (default: the first merchant)'),
   },
@@ -42,7 +40,6 @@ function shown({ name, publicKey, secretKey }: Merchant, ...notices: string[]): 
 
 const env = defineCommand({
   summary: 'print the keys in .env format',
-  json: '`GATEWAY_SIM_URL`, `GATEWAY_SIM_PUBLIC_KEY`, `GATEWAY_SIM_SECRET_KEY`, `GATEWAY_SIM_INITIATE_URL`',
   options: {
     ...MERCHANT,
     export: flag('print commands that set the variables in a shell, for eval'),

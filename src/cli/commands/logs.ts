@@ -8,7 +8,6 @@ import { eventPrinter } from '../format.ts';
 /** Past events, and with --follow new ones. If no emulator is running, the events in its state. */
 export const logs = defineCommand({
   summary: 'show requests, payments and IPNs as they happened',
-  json: 'lines: one SimEvent per line; if no emulator runs, without requests and with an empty `checkoutUrl`',
   options: { follow: flag('keep running and print new events') },
   about: '\nIf no emulator is running, this shows the events in the data folder, without the requests.',
   examples: ['logs', 'logs --follow'],

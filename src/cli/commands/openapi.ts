@@ -10,7 +10,6 @@ import { orStorageFailed, shownFrom } from '../write-file.ts';
 /** The document of `/_sim/openapi.json`, read from a temporary emulator, so that none needs to run. */
 export const openapi = defineCommand({
   summary: 'print the OpenAPI document of the service and the control API',
-  json: 'the OpenAPI document; with `--out`, `file`',
   options: {
     out: text('file', 'write the document to this file'),
     url: text('url', 'server address in the document (default: http://127.0.0.1:4477)'),

@@ -63,7 +63,6 @@ type PayContext = Context & {
 export const pay = defineCommand({
   args: ['[ref]'],
   summary: 'settle the newest pending payment, or one by id or identifier',
-  json: 'Settled; with `--all`, `data` is a list of these',
   options: PAY_OPTIONS,
   examples: ['pay --approve', 'pay order-1 --cancel', 'pay --approve --wait 30s --require-delivery'],
   run: async (context) => {
@@ -206,7 +205,6 @@ const ACCEPTED = { good: 'accepted', warning: 'warning', bad: 'not accepted', wa
 
 const list = defineCommand({
   summary: 'list payments, newest first',
-  json: 'PaymentList',
   fields: pagedBy({
     ...textsOf(PAYMENT_FILTERS),
     status: choice('status', PAYMENT_FILTERS.status.description, PAYMENT_STATUSES),
@@ -257,7 +255,6 @@ function factsOf(payment: Payment): Record<string, string | undefined> {
 const show = defineCommand({
   args: ['[ref]'],
   summary: 'show the newest payment, or one by id or identifier, and its timeline',
-  json: 'PaymentWithTimeline; with `--curl`, `data` (each `delivery`, `curl`) and `nextCursor`; with `--har`, a HAR 1.2 document',
   options: {
     curl: flag('print its IPNs as curl commands'),
     har: flag('print its IPNs as a HAR 1.2 document'),
@@ -293,7 +290,6 @@ const { publicKey: _, checkoutTheme, ...CREATE_FIELDS } = INITIATE_FIELDS;
 /** Uses the service's own route, as a merchant would. */
 const create = defineCommand({
   summary: 'initiate a payment as a merchant would',
-  json: 'Payment',
   fields: {
     ...textsOf(CREATE_FIELDS, PAYMENT_DEFAULTS),
     theme: choice('theme', checkoutTheme.description, CHECKOUT_THEMES),

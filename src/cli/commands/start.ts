@@ -133,7 +133,6 @@ export function styleInForce(
 
 export const start = defineCommand({
   summary: 'start the emulator',
-  json: 'lines: first `event` (`ready`), `url`, `port`, `publicKey`, `secretKey`, `dashboardUrl`, `dataDir`, `controlToken`, `tlsCa`, `proxyPort`, `pid`; then one SimEvent per line',
   options: startFlags(() => true),
   examples: [
     'start',

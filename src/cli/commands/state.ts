@@ -43,7 +43,6 @@ async function confirm(
 /** Resets the running emulator, or the data folder if none is running. */
 const reset = defineCommand({
   summary: 'reset the state to the fixtures; merchants keep their keys',
-  json: '`reset`, `url`, `counts` (RecordCounts); if no emulator runs `reset`, `dataDir`, `backup`',
   options: YES,
   about:
     '\nIf no emulator is running, the state is moved to a backup folder inside the data folder, and the next start creates\na new one. Use this to recover from a damaged state.',
@@ -92,7 +91,6 @@ async function resetByServer(server: Server, context: ResetContext): Promise<Com
 const exportState = defineCommand({
   args: ['<file>'],
   summary: 'export the whole state to a file, or to stdout with -',
-  json: '`file`, `counts` (RecordCounts); with `-`, the State',
   options: { force: flag('overwrite a file even if it is not a state file') },
   about: '\nIf no emulator is running, this exports the state in the data folder.',
   examples: ['state export paid-orders.json', 'state export - >paid-orders.json'],
@@ -159,7 +157,6 @@ function describeCounts(counts: Readonly<Record<string, number>>): string {
 const importState = defineCommand({
   args: ['<file>'],
   summary: 'replace the state with one from a file, or from stdin with -',
-  json: '`imported`, `url`, `counts` (RecordCounts)',
   options: YES,
   examples: ['state import paid-orders.json'],
   run: async ({ args: [file], options, connect, io }) => {

@@ -4,7 +4,6 @@ import { listed } from '../output.ts';
 
 const list = defineCommand({
   summary: 'list all wallets',
-  json: 'WalletList',
   run: async ({ call }) =>
     listed(await call('GET /wallets'), {
       Wallet: ({ id }) => id,
@@ -17,7 +16,6 @@ const list = defineCommand({
 const fund = defineCommand({
   args: ['<id>'],
   summary: 'add money to a wallet',
-  json: 'Wallet',
   fields: { amount: requiredText('amount', WALLET_FUND_FIELDS.amount.description) },
   examples: ['wallets fund wal_poor_usd --amount 100'],
   run: async ({ args: [id], fields: json, call }) => {
