@@ -37,7 +37,7 @@ export const LANES: Readonly<Record<string, Lane>> = {
   unit: {
     include: [
       'test/*.test.ts',
-      'test/docs/{glossary,pages}.test.ts',
+      'test/docs/pages.test.ts',
       'test/{conform,contract,database,delivery,domain,options,store,system,tls,wire}/**/*.test.ts',
     ],
     exclude: [...OUTSIDE_THE_PROCESS, ...MOCKING],
@@ -49,7 +49,7 @@ export const LANES: Readonly<Record<string, Lane>> = {
       'test/{audit,browser,cli,clients,docs,http,library,recipes,usecases}/**/*.test.ts',
       ...OUTSIDE_THE_PROCESS,
     ],
-    exclude: ['test/docs/{glossary,pages}.test.ts', ...MOCKING, ...FOR_RELEASES],
+    exclude: ['test/docs/pages.test.ts', ...MOCKING, ...FOR_RELEASES],
     needs: ['build', 'project', 'chromium'],
   },
   /** Only `npm run test:release` runs these. */

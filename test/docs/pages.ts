@@ -11,6 +11,8 @@ export const PAGES: Readonly<Record<string, string>> = Object.fromEntries(
     'README.md',
     'CHANGELOG.md',
     '.github/CONTRIBUTING.md',
+    'test/bench/README.md',
+    'test/long/README.md',
     ...readdirSync(join(ROOT, DOCS), { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.md'))
       .map((file) => `${DOCS}/${file}`)
