@@ -40,12 +40,15 @@ function helpOf(command) {
   return text.trim();
 }
 
-/** The help of each command. The options of all commands stand only in the first. */
+/** The help of each command. The options of all commands stand only at the beginning, and those of `start` only there. */
 function help() {
+  const start = helpOf(subcommand(program, 'start')).split('\n\n');
   const fenced = (text) => `\`\`\`text\n${text}\n\`\`\``;
   const all = sections(commands, (name) => {
-    const text = helpOf(name.split(' ').reduce(subcommand, program));
-    return [`## ${name}`, fenced(text.replace(/\nGlobal options:\n.*?\n(?=\n|$)/s, '')), printed(name)];
+    const parts = helpOf(name.split(' ').reduce(subcommand, program)).split('\n\n');
+    const own = parts.filter((part) => name === 'start' || !start.includes(part));
+    const text = own.filter((part) => !part.startsWith('Options of every command:')).join('\n\n');
+    return [`## ${name}`, fenced(text), printed(name)];
   });
   return paragraphs([fenced(helpOf(program)), all]);
 }
