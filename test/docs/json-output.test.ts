@@ -86,7 +86,6 @@ test('every command prints what the page shows', async () => {
   await ask('init', '--dir', join(cwd, 'project'));
   await ask('docs');
   await ask('openapi');
-  await ask('completion', 'bash');
   await ask('stop');
   expect(Object.keys(CELLS).filter((name) => !seen.has(name))).toEqual([]);
 });

@@ -99,7 +99,6 @@ export const wait = defineCommand({
 
 export const open = defineCommand({
   args: ['[what]', '[ref]'],
-  choices: ['dashboard', 'checkout'],
   summary: 'open the dashboard, or the checkout of a payment, in the browser',
   json: '`url`',
   examples: ['open', 'open checkout order-1'],
