@@ -82,8 +82,10 @@ describe('a pasted IPN', () => {
   });
 
   it('is read from values with quotes that var_dump does not escape', () => {
-    const body = ipnBodyIn(VAR_DUMP.replace('string(6) "it\'s 1"', 'string(11) "Zoë "1" =>"'));
-    expect(new URLSearchParams(body).get('identifier')).toBe('Zoë "1" =>');
+    const value = 'Zoë ["status"]=> string(1) "x"';
+    const printed = `string(${Buffer.byteLength(value)}) "${value}"`;
+    const form = new URLSearchParams(ipnBodyIn(VAR_DUMP.replace('string(6) "it\'s 1"', printed)));
+    expect([form.get('identifier'), form.get('status')]).toEqual([value, 'success']);
   });
 
   it.each([
