@@ -78,7 +78,7 @@ export function settingsOf(
 
   const amountFormat = parseAmountFormat(options.amountFormat);
   if (!amountFormat) {
-    const expected = 'sent, stored, stored-live or fixed:N with N from 0 to 8';
+    const expected = 'sent, stored or fixed:N with N from 0 to 8';
     throw invalid('amountFormat', expected, options.amountFormat);
   }
   const alsoOn = options.ipnOn.map((text) => {

@@ -135,9 +135,7 @@ const PRESETS: Readonly<
     order: { orderCmd: `wp eval '${WOOCOMMERCE_ORDER}'` },
     probe: { db: 'mysql://localhost/wordpress' },
   }),
-  laravel: () => ({ order: { orderWait: true }, probe: { db: 'sqlite:database/database.sqlite' } }),
   prestashop: () => ({ order: { orderWait: true }, probe: { db: 'mysql://localhost/prestashop' } }),
-  whmcs: () => ({ order: { orderWait: true }, probe: { db: 'mysql://localhost/whmcs' } }),
 };
 
 /** Adds the options of a preset that the user omitted, and reports them to `onNotice`. */

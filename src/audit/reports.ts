@@ -49,7 +49,7 @@ export function escaped(text: string): string {
 }
 
 /** A test result for CI servers. */
-export interface JunitCase {
+interface JunitCase {
   name: string;
   className: string;
   /** Why there is no result. */
@@ -58,7 +58,7 @@ export interface JunitCase {
 }
 
 /** Test results as JUnit XML. */
-export function junitSuite(name: string, cases: readonly JunitCase[]): string {
+function junitSuite(name: string, cases: readonly JunitCase[]): string {
   const count = (part: 'skipped' | 'failure') => cases.filter((one) => one[part] !== undefined).length;
   const counts = `tests="${cases.length}" failures="${count('failure')}" skipped="${count('skipped')}"`;
   return [

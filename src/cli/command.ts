@@ -8,8 +8,8 @@ import type { Io } from './io.ts';
 import type { CommandResult, Output } from './output.ts';
 
 /*
- * Each command is declared once, as data. The declaration defines its command line, the types of its options, the names
- * in a query or body, and the shell completions.
+ * Each command is declared once, as data. The declaration defines its command line, the types of its options, and the
+ * names in a query or body.
  */
 
 /** An option. Its key in the declaration is its name: `ipnUrl` is `--ipn-url`. */
@@ -19,7 +19,7 @@ export interface OptionDeclaration<Value = unknown> {
   /** The value's name in the help, after the flag; a switch has none. */
   placeholder?: string;
   description: string;
-  /** Allowed values, shown by completions. */
+  /** Allowed values, shown in the help. */
   choices?: readonly string[];
   default?: string;
   required?: true;
@@ -70,8 +70,6 @@ export interface Command<
   summary: string;
   /** `<ref>` is required, `[ref]` is optional, `[word...]` accepts all remaining words. */
   args?: Args;
-  /** The allowed values of the first argument, if they are limited. */
-  choices?: readonly string[];
   /** Options that are passed on in a query, a body or a call under their own names. */
   fields?: Fields;
   options?: Options;
@@ -102,11 +100,6 @@ export function defineCommand<
   const Options extends OptionDeclarations = Record<never, never>,
 >(command: Command<Args, Fields, Options>): Command<Args, Fields, Options> {
   return command;
-}
-
-/** Whether the name of a group alone runs this command. */
-export function isDefaultCommand(name: string, args: readonly unknown[]): boolean {
-  return ['list', 'show'].includes(name) && !args.length;
 }
 
 /** The filters of a list, with its paging options. */
@@ -176,7 +169,7 @@ export function list(
   return { placeholder, description, parse: (written, before = []) => [...before, ...written.split(',')] };
 }
 
-/** A repeated flag adds to the list. The choices are only for completions; other values are allowed. */
+/** A repeated flag adds to the list. The choices are only shown in the help; other values are allowed. */
 export function repeated(
   placeholder: string,
   description: string,

@@ -5,7 +5,6 @@ import { describeChanges } from '../contract/describe-changes.ts';
 import { outcomeOf } from '../contract/describe-delivery.ts';
 import { command, type Hint, hint, renderHint } from '../contract/error.ts';
 import type { SimEvent } from '../contract/event.ts';
-import { LISTENED } from '../contract/pasted-ipn.ts';
 import type { TimelineEntry } from '../contract/payment.ts';
 import { moment, REDIRECT_WAIT_MS } from '../contract/time.ts';
 import type { Verdict } from '../contract/verdict.ts';
@@ -130,7 +129,7 @@ export function timelineText(timeline: readonly TimelineEntry[]): string {
 export function verificationText(verification: Verification): string {
   const { valid, reasons, fix, identifier, amount, status, expected } = verification;
   return [
-    valid ? LISTENED.valid : LISTENED.invalid,
+    valid ? 'valid' : 'not valid',
     ...reasons.map((reason) => `  ${onOneLine(reason)}`),
     ...(fix === null ? [] : [`  Fix: ${fix}`]),
     ...(identifier === null

@@ -1,6 +1,5 @@
 import { describeFailure } from '../contract/describe-delivery.ts';
 import { usage } from '../contract/error.ts';
-import { LISTENED } from '../contract/pasted-ipn.ts';
 import { Egress } from '../delivery/egress.ts';
 import { failureOf, type HttpResponse, headerPairs, send } from '../delivery/sender.ts';
 import { dialect } from '../library/merchant-client.ts';
@@ -65,7 +64,7 @@ export async function listenForIpns(
     output.line(
       output.json
         ? JSON.stringify({ ...seen, verdict, answered: answer.status })
-        : `${LISTENED.arrow} ${method} ${url}  answered ${answer.status}${destination}\n${text}\n${verificationText(verdict)}\n`,
+        : `--> ${method} ${url}  answered ${answer.status}${destination}\n${text}\n${verificationText(verdict)}\n`,
     );
     return answer;
   };

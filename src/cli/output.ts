@@ -47,15 +47,7 @@ export function onOneLine(value: string): string {
 }
 
 /** Commands that need no running emulator. */
-const NEED_NO_SERVER: readonly string[] = [
-  'start',
-  'exec',
-  'init',
-  'completion',
-  'docs',
-  'openapi',
-  '--help',
-];
+const NEED_NO_SERVER: readonly string[] = ['start', 'exec', 'init', 'docs', 'openapi', '--help'];
 
 /** Commands as the user would type them, with the flags that select the same emulator. */
 export function hintStyle(invocation: string, connection: (command: string) => string = () => ''): HintStyle {

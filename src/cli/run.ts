@@ -17,13 +17,7 @@ import { environmentName, readValue, SEEN_IN_PS } from '../options/resolve.ts';
 import { START_OPTIONS } from '../options/start-options.ts';
 import { fidelityIn, fidelityOf, profileText } from '../system/fidelity.ts';
 import { packaged, VERSION } from '../system/package-info.ts';
-import {
-  type Command,
-  type Group,
-  isDefaultCommand,
-  type OptionDeclaration,
-  type OptionDeclarations,
-} from './command.ts';
+import type { Command, Group, OptionDeclaration, OptionDeclarations } from './command.ts';
 import { readConfiguration, startConfiguration } from './configuration.ts';
 import { connect } from './connect.ts';
 import { NEVER_GUESS } from './connection-flags.ts';
@@ -55,11 +49,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command | Group>>> 
   init: async () => (await import('./commands/init.ts')).init,
   docs: async () => (await import('./commands/docs.ts')).docs,
   openapi: async () => (await import('./commands/openapi.ts')).openapi,
-  completion: async () => (await import('./commands/completion.ts')).completion,
 };
-
-/** The command that the scripts of `completion` run. */
-const COMPLETE = '__complete';
 
 /**
  * Runs a command line. Never throws.
@@ -69,15 +59,7 @@ const COMPLETE = '__complete';
  */
 export async function run(argv: readonly string[], io: Io): Promise<number> {
   const words = argv.slice(2);
-  const [first, ...more] = words;
-  if (first === COMPLETE) {
-    const { completionsOf } = await import('./commands/completion.ts');
-    // The user may still be typing the first word.
-    const program = await buildProgram({ first: more.length > 1 ? more[0] : undefined });
-    const output = new Output(io, {});
-    for (const line of completionsOf(program, more)) output.line(line);
-    return 0;
-  }
+  const [first] = words;
   const invocation = invocationOf(argv, io);
   if (first === undefined) {
     new Output(io, {}).line(introduction(invocation));
@@ -307,7 +289,7 @@ const COMMON_OPTIONS: OptionDeclarations = {
 };
 
 /**
- * Builds the command line from the declarations, to run it or to generate documentation and completions.
+ * Builds the command line from the declarations, to run it or to generate documentation.
  *
  * @param first the first word of the command line: if it is a command, no other command is loaded
  */
@@ -350,12 +332,11 @@ function offer(
   declared: Command,
   { isInGroup, invocation }: { isInGroup: boolean; invocation: string },
 ): Commander {
-  const { args = [], choices, fields = {}, options = {}, summary, about, usage, fix } = declared;
-  const isDefault = isInGroup && isDefaultCommand(name, args);
+  const { args = [], fields = {}, options = {}, summary, about, usage, fix } = declared;
+  // The name of a group alone runs this command.
+  const isDefault = isInGroup && ['list', 'show'].includes(name) && !args.length;
   const command = parent.command(name, { isDefault }).description(summary);
   for (const arg of args) command.argument(arg);
-  const [first] = command.registeredArguments;
-  if (choices && first) first.argChoices = [...choices];
   if (usage) command.usage(usage);
   // An unknown command of the group arrives here as an argument. `act` reports it better than commander.
   if (isDefault) command.allowExcessArguments();

@@ -3,10 +3,10 @@ import { AuditClient } from '../audit/client.ts';
 import { bareHost } from '../contract/address.ts';
 import { GatewayError } from '../contract/error.ts';
 import { Egress } from '../delivery/egress.ts';
+import { textMask } from '../system/secret.ts';
 import { at } from './answer.ts';
 import { compare, type Verdict } from './expectation.ts';
 import { appliesWith, type Expected, type InForce, type ManifestLine } from './manifest.ts';
-import { maskKeys } from './mask.ts';
 import { reportOf } from './report.ts';
 import { type IpnListener, listenForIpns, markedUrl, type Seen, Session } from './session.ts';
 import { NOWHERE, NoAnswer, Target, type TargetOptions, Unseen } from './target.ts';
@@ -18,8 +18,6 @@ export interface ConformOptions extends TargetOptions {
   ipnUrl?: string | undefined;
   /** The local port for IPNs; default: a free port. */
   ipnPort?: number | undefined;
-  /** Also tries lines that do not apply to this profile: their results explain differences. */
-  alsoTry?: boolean;
   onLine?: (done: number, of: number) => void;
 }
 
@@ -80,7 +78,7 @@ export async function conform(options: ConformOptions) {
       if (line.source.kind === 'documented' && isElsewhere(line.expect, seen)) {
         return { why: 'the document does not say which field of the response contains the card' };
       }
-      return compare(line.expect, seen, secretKey, tools);
+      return { mismatches: compare(line.expect, seen, secretKey, tools) };
     } catch (error) {
       if (error instanceof NoAnswer) return error;
       // A pattern of the manifest may take too long to match.
@@ -103,12 +101,11 @@ export async function conform(options: ConformOptions) {
     if (!(second instanceof NoAnswer)) return second;
     if (!second.isThere) unanswered.add(line);
     if (unanswered.size >= MAX_UNANSWERED) gone ??= second;
-    const mismatch = { expected: 'a response', got: second.reason, cause: 'a response' };
-    return { mismatches: [mismatch], met: [], isNoRoute: false };
+    return { mismatches: [{ expected: 'a response', got: second.reason }] };
   }
 
   // In the order of the manifest.
-  const wanted = options.alsoTry ? lines : lines.filter((line) => appliesWith(line, inForce));
+  const wanted = lines.filter((line) => appliesWith(line, inForce));
   const verdicts = new Map(wanted.map((line): [ManifestLine, Verdict] => [line, { why: 'not tried' }]));
   let done = 0;
   const work = async (queue: ManifestLine[]) => {
@@ -121,8 +118,8 @@ export async function conform(options: ConformOptions) {
   await Promise.all(Array.from({ length: target.isEmulator ? CONCURRENCY : 1 }, () => work(queue)));
   await work(wanted.filter(isAlone));
   if (gone) for (const line of unanswered) verdicts.set(line, whenGone(gone));
-  const report = reportOf(options.url, inForce, verdicts, maskKeys([publicKey, secretKey]));
-  return { report, verdicts, gone };
+  const checked = { target: options.url, profile: inForce.profile };
+  return { report: reportOf(checked, verdicts, textMask([publicKey, secretKey])), gone };
 }
 
 /** Marks a request that this run sends to itself. */

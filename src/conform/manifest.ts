@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { CARD_MOVEMENTS } from '../contract/card-status.ts';
 import { GatewayError, usage } from '../contract/error.ts';
 import { parseInput, textThat } from '../contract/input.ts';
-import { CHOICE_NAMES, type Choices, PROFILE_NAMES, PROFILE_OPTIONS } from '../contract/profiles.ts';
+import { CHOICE_NAMES, type Choices, PROFILE_NAMES } from '../contract/profiles.ts';
 import { namesOf, OUTCOMES, SOURCES } from '../contract/vocabulary.ts';
 import { at } from './answer.ts';
 
@@ -30,6 +30,9 @@ export const AREAS = {
   clients: 'What clients rely on',
 } as const;
 type Area = keyof typeof AREAS;
+
+/** The options of `start` that lines depend on. */
+const OPTIONS = ['currency', 'amountFormat', 'errorStatus'] as const;
 
 const json = z.json();
 const text = z.string();
@@ -128,7 +131,7 @@ export const ManifestLine = z.strictObject({
   /** The profiles it applies to; empty if it depends only on a choice. */
   profiles: z.array(z.enum(PROFILE_NAMES)),
   /** The choices and options it depends on. `!NPR` means a list without NPR. */
-  choice: z.optional(z.partialRecord(z.enum([...CHOICE_NAMES, ...PROFILE_OPTIONS]), text)),
+  choice: z.optional(z.partialRecord(z.enum([...CHOICE_NAMES, ...OPTIONS]), text)),
 });
 export type ManifestLine = z.output<typeof ManifestLine>;
 

@@ -61,9 +61,7 @@ export const AUDIT_PRESETS = {
   plain: 'POST /orders places an order, GET /orders/{identifier} returns it as JSON with its status',
   woocommerce:
     'places orders with WP-CLI, in the folder of the site, and reads the database wordpress; WC_GATEWAY names the payment method',
-  laravel: 'reads database/database.sqlite, in the folder of the site; place orders by hand',
   prestashop: 'reads the database prestashop; place orders by hand',
-  whmcs: 'reads the database whmcs; place orders by hand',
 } as const;
 export type AuditPreset = keyof typeof AUDIT_PRESETS;
 

@@ -1,5 +1,3 @@
-import { printedForm, unquoted } from './printed-fields.ts';
-
 /*
  * Texts that users paste to check an IPN: its body, or something that contains it.
  */
@@ -15,149 +13,115 @@ export function textOf(bytes: Uint8Array): string {
   return new TextDecoder(isBigEndian ? 'utf-16be' : isLittleEndian ? 'utf-16le' : 'utf-8').decode(bytes);
 }
 
-/** The body of the last IPN in a pasted text; the text itself if it is only a body. */
+/** The body of an IPN in a pasted text: in a curl command, or as PHP's print_r or var_dump show its fields. Else the text. */
 export function ipnBodyIn(pasted: string): string {
-  const text = withoutEnd(pasted.replace(/^[\uFEFF\r\n]+/, ''));
-  for (const read of [
-    listened,
-    recorded,
-    bytes,
-    httpRequest,
-    curl,
-    multipart,
-    query,
-    prettyForm,
-    quotedBody,
-    logged,
-    printed,
-  ]) {
-    const body = read(text);
-    if (body !== undefined) return body;
-  }
-  return text;
+  // Each run of line breaks is tried only once, because a text can have very many.
+  const text = pasted.replace(/^[\uFEFF\r\n]+/, '').replace(/(?<![\r\n])[\r\n]+$/, '');
+  return curlData(text) ?? dumpedForm(text) ?? text;
 }
 
-/** The marks around a body in the output of `ipn listen`. */
-export const LISTENED = { arrow: '-->', valid: 'valid', invalid: 'not valid' } as const;
-
-/** The output of `ipn listen`: a line with an arrow, the body, the verdict. */
-function listened(text: string): string | undefined {
-  const { arrow, valid, invalid } = LISTENED;
-  const lines = text.split('\n');
-  const begin = lines.findLastIndex((line) => line.startsWith(`${arrow} `)) + 1;
-  if (!begin) return undefined;
-  const isVerdict = (line: string) => line.trimEnd() === valid || line.trimEnd() === invalid;
-  const end = lines.findIndex((line, index) => index >= begin && isVerdict(line));
-  return withoutEnd(lines.slice(begin, end < 0 ? undefined : end).join('\n'));
-}
-
-/** Removes trailing line breaks. Each run of line breaks is tried only once, because a text can have very many. */
-function withoutEnd(text: string): string {
-  return text.replace(/(?<![\r\n])[\r\n]+$/, '');
-}
-
-/** A line of `ipn listen --json`, a delivery, or the event of a cloud function: an object with the body as text. */
-function recorded(text: string): string | undefined {
-  const lines = text.split(/\r?\n/).filter(Boolean);
-  for (const candidate of [text, lines.at(-1) ?? '']) {
-    if (!candidate.startsWith('{')) continue;
-    const { body, signature, isBase64Encoded } = objectIn(candidate);
-    if (typeof body !== 'string' || signature !== undefined) continue;
-    return isBase64Encoded === true ? Buffer.from(body, 'base64').toString() : body;
-  }
-  return undefined;
-}
-
-/** Bytes as Node prints them, as JSON has them, or in base64. */
-function bytes(text: string): string | undefined {
-  const [, hex] = /^<Buffer ((?:[0-9a-f]{2} ?)+)>$/i.exec(text) ?? [];
-  if (hex !== undefined) return Buffer.from(hex.replaceAll(' ', ''), 'hex').toString();
-  const [, list] = /^(?:\{"type":"Buffer","data":|Uint8Array\(\d+\) )\[([\d,\s]+)\]\}?$/.exec(text) ?? [];
-  if (list !== undefined) return Buffer.from(list.split(',').map(Number)).toString();
-  if (!/^[A-Za-z0-9+/]{40,}={0,2}$/.test(text)) return undefined;
-  const decoded = Buffer.from(text, 'base64').toString();
-  return decoded.includes('signature') ? ipnBodyIn(decoded) : undefined;
-}
-
-/** A multipart form, as frameworks print it. */
-function multipart(text: string): string | undefined {
-  const [, boundary] = /^(--\S+)\r?\nContent-Disposition:/i.exec(text) ?? [];
-  if (boundary === undefined) return undefined;
-  const fields = text.split(boundary).flatMap((part): [string, string][] => {
-    const [, name, value] = /name="([^"]+)"[^\n]*\n\r?\n([\s\S]*?)\r?\n$/.exec(part) ?? [];
-    return name === undefined || value === undefined ? [] : [[name, value]];
-  });
-  return new URLSearchParams(fields).toString();
-}
-
-/** The query of an address. */
-function query(text: string): string | undefined {
-  return /^(?:https?:\/\/|\/)\S*?\?(\S*signature=\S*)$/i.exec(text)?.[1];
-}
-
-function objectIn(json: string): { body?: unknown; signature?: unknown; isBase64Encoded?: unknown } {
-  return (isJson(json) && JSON.parse(json)) || {};
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function httpRequest(text: string): string | undefined {
-  return /^[A-Z]+ \S+ HTTP\/[\d.]+\r?\n(?:[^\r\n]+\r?\n)*\r?\n(.*)$/s.exec(text)?.[1];
-}
-
-function curl(text: string): string | undefined {
+/** The data that a curl command sends. */
+function curlData(text: string): string | undefined {
   if (!/^curl\s/.test(text)) return undefined;
-  const quoted = /\s(?:-d|--data(?:-raw|-binary)?) '((?:[^']|'\\'')*)'/.exec(text)?.[1];
-  return quoted?.replaceAll("'\\''", "'");
+  const words =
+    text.replace(/\\\r?\n/g, ' ').match(/(?:'[^']*'|"(?:\\[\s\S]|[^"\\])*"|\\.|[^\s'"\\])+/g) ?? [];
+  const data = words.filter((_, index) => /^(?:-d|--data(?:-\w+)?)$/.test(words[index - 1] ?? ''));
+  return data.length ? data.map(valueOfWord).join('&') : undefined;
 }
 
-/** A form with one decoded field per line, as the pages of the emulator and the tools of browsers show it. */
-function prettyForm(text: string): string | undefined {
-  if (text.includes('&')) return undefined;
-  const lines = text.split(/\r?\n/);
-  const fields = lines.flatMap((line): [string, string][] => {
-    const [, name = '', value = ''] = /^([\w.[\]-]+)(?: = |: ?|=|\t)(.*)$/.exec(line) ?? [];
-    return name ? [[name, value]] : [];
-  });
-  const isForm = fields.length === lines.length && fields.some(([name]) => NAMES.includes(name));
-  return isForm ? new URLSearchParams(fields).toString() : undefined;
+/** The value of a word of a shell command. */
+function valueOfWord(word: string): string {
+  return word.replace(
+    /'([^']*)'|"((?:\\[\s\S]|[^"\\])*)"|\\(.)/g,
+    (_, single?: string, double?: string, character = '') =>
+      single ?? double?.replace(/\\(["\\$`])/g, '$1') ?? character,
+  );
 }
 
-const NAMES = ['status', 'signature', 'identifier'];
+/** Longer texts and deeper arrays are not read. */
+const MAX_CHARACTERS = 65_536;
+const MAX_DEPTH = 40;
 
-/** A body as a quoted text, such as Python's `b'status=success&…'`. */
-function quotedBody(text: string): string | undefined {
-  // JSON inside JSON, without its quotes.
-  if (/^\{\s*\\"/.test(text)) return ipnBodyIn(unquoted(`"${text}"`));
-  const [, literal] = /^[bu]?("(?:\\[\s\S]|[^"\\])*"|'(?:\\[\s\S]|[^'\\])*')$/.exec(text) ?? [];
-  return literal && ipnBodyIn(unquoted(literal));
+/** The fields of the last IPN that PHP printed, as a form. */
+function dumpedForm(text: string): string | undefined {
+  if (text.length > MAX_CHARACTERS) return undefined;
+  const arrays = [...arraysOfPrintR(text), ...arraysOfVarDump(text)];
+  const ipn = arrays.findLast((fields) => fields.has('signature') || fields.has('identifier'));
+  return ipn && formOf(ipn).toString();
 }
 
-/** A form that a log or a page shows: after other words, or with `&` written for HTML. */
-function logged(text: string): string | undefined {
-  if (/^[\w.%[\]-]+=[^\n]*&/.test(text)) return text.replaceAll('&amp;', '&');
-  const word = text.split(/[\s"'<>]+/).findLast((one) => /(?:^|[&;?])signature=/.test(one));
-  return word?.includes('&') ? word.replaceAll('&amp;', '&') : undefined;
+/** The fields of an array that PHP printed. */
+interface Fields extends Map<string, string | Fields> {}
+
+function formOf(fields: Fields, prefix = '', form = new URLSearchParams()): URLSearchParams {
+  for (const [name, value] of fields) {
+    const key = prefix ? `${prefix}[${name}]` : name;
+    if (typeof value === 'string') form.append(key, value);
+    else formOf(value, key, form);
+  }
+  return form;
 }
 
-/** The output of a program that printed the fields. */
-function printed(text: string): string | undefined {
-  return isJson(text) ? undefined : printedForm(text.replace(/&(quot|#0?39|gt|lt|amp);/g, unescaped));
+/** The arrays that are being read. */
+class Arrays {
+  /** All arrays, in the order in which they begin. The first one has the fields outside of any other. */
+  readonly all: Fields[] = [new Map()];
+  readonly #open = [...this.all];
+
+  set(name: string, value: string | Fields): void {
+    this.#open.at(-1)?.set(name, value);
+  }
+
+  begin(name = ''): void {
+    const inner: Fields = new Map();
+    if (name && this.#open.length < MAX_DEPTH) this.set(name, inner);
+    this.#open.push(inner);
+    this.all.push(inner);
+  }
+
+  end(): void {
+    if (this.#open.length > 1) this.#open.pop();
+  }
 }
 
-const HTML: Readonly<Record<string, string>> = {
-  quot: '"',
-  '#39': "'",
-  '#039': "'",
-  gt: '>',
-  lt: '<',
-  amp: '&',
-};
-const unescaped = (whole: string, name: string) => HTML[name] ?? whole;
+/** `[name] => value`, one a line and without quotes. An array is in parentheses below its name. */
+function arraysOfPrintR(text: string): Fields[] {
+  const arrays = new Arrays();
+  for (const line of text.split(/\r?\n/)) {
+    const [, name, value = ''] = /^\s*\[(.+?)\] => (.*)$/.exec(line) ?? [];
+    if (name === undefined) {
+      if (/\bArray$/.test(line.trimEnd())) arrays.begin();
+      else if (line.trim() === ')') arrays.end();
+    } else if (/^(?:Array|\S+ Object)$/.test(value.trimEnd())) arrays.begin(name);
+    else arrays.set(name, value);
+  }
+  return arrays.all;
+}
+
+/** A token of var_dump, also as Xdebug writes it, with names in single quotes. */
+const DUMPED =
+  /\["(?<name>[^"\n]{0,200})"\]=>|'(?<quoted>[^'\n]{0,200})' =>|\[(?<index>\d{1,9})\]=>|string\((?<bytes>\d{1,9})\) "|(?:int|float)\((?<number>[^)\n]{0,40})\)|(?<opens>\{)|(?<closes>\})/g;
+
+/** `["name"]=> string(5) "value"`. Quotes in a value are not escaped, but its bytes are counted. */
+function arraysOfVarDump(text: string): Fields[] {
+  const arrays = new Arrays();
+  let name: string | undefined;
+  DUMPED.lastIndex = 0;
+  for (let token = DUMPED.exec(text); token; token = DUMPED.exec(text)) {
+    const { bytes, number, opens, closes, ...names } = token.groups ?? {};
+    if (opens !== undefined) arrays.begin(name);
+    if (closes !== undefined) arrays.end();
+    if (name !== undefined && number !== undefined) arrays.set(name, number);
+    if (bytes !== undefined) {
+      const from = DUMPED.lastIndex;
+      const length = Number(bytes);
+      const value = Buffer.from(text.slice(from, from + length))
+        .subarray(0, length)
+        .toString();
+      if (name !== undefined) arrays.set(name, value);
+      DUMPED.lastIndex = from + value.length + 1;
+    }
+    name = names['name'] ?? names['quoted'] ?? names['index'];
+  }
+  return arrays.all;
+}

@@ -2,7 +2,6 @@ import Big from 'big.js';
 import { CURRENCY_CODE, type Currency } from '../contract/amount.ts';
 import type { ChargeRate } from '../contract/configuration.ts';
 import { hint, usage } from '../contract/error.ts';
-import type { Mode } from '../contract/vocabulary.ts';
 
 /** The four currencies of the service. Codes, names and symbols: documented; decimals: chosen. */
 export const DOCUMENTED_CURRENCIES: readonly Currency[] = [
@@ -58,23 +57,20 @@ export function compare(a: string, b: string): number {
   return new Big(a).cmp(b);
 }
 
-/**
- * The format of `data[amount]` in an IPN: as sent to initiate, with eight decimals like a database (always, or only in
- * live mode), or with N decimals.
- */
-export type AmountFormat = 'sent' | 'stored' | 'stored-live' | `fixed:${number}`;
+/** The format of `data[amount]` in an IPN: as sent to initiate, with eight decimals like a database, or with N decimals. */
+export type AmountFormat = 'sent' | 'stored' | `fixed:${number}`;
 
-/** Reads `sent`, `stored`, `stored-live` or `fixed:N` with N from 0 to 8; undefined for anything else. */
+/** Reads `sent`, `stored` or `fixed:N` with N from 0 to 8; undefined for anything else. */
 export function parseAmountFormat(text: string): AmountFormat | undefined {
-  if (text === 'sent' || text === 'stored' || text === 'stored-live') return text;
+  if (text === 'sent' || text === 'stored') return text;
   const digits = /^fixed:([0-8])$/.exec(text)?.[1];
   return digits === undefined ? undefined : `fixed:${Number(digits)}`;
 }
 
 /** Formats a payment's amount. `sent` returns the text unchanged. */
-export function renderAmount(amount: string, format: AmountFormat, mode: Mode = 'live'): string {
-  if (format === 'sent' || (format === 'stored-live' && mode === 'sandbox')) return amount;
-  const decimals = format.startsWith('stored') ? 8 : Number(format.slice('fixed:'.length));
+export function renderAmount(amount: string, format: AmountFormat): string {
+  if (format === 'sent') return amount;
+  const decimals = format === 'stored' ? 8 : Number(format.slice('fixed:'.length));
   return new Big(amount).toFixed(decimals, Big.roundHalfUp);
 }
 

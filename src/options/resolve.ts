@@ -8,11 +8,9 @@ import {
   CHOICE_NAMES,
   CHOICES,
   type Choices,
-  isProfile,
   LOOSE,
-  PROFILE_NAMES,
-  PROFILE_OPTIONS,
   PROFILES,
+  type ProfileName,
 } from '../contract/profiles.ts';
 import { shortJson } from '../contract/text.ts';
 import { parseDuration } from '../contract/time.ts';
@@ -106,13 +104,9 @@ export function resolveOptions(
   }
   const sourceOf = (name: string, among = sources) => among.find(({ values }) => values[name] !== undefined);
   const labelOf = (name: string, source = sourceOf(name)) => source?.label(name) ?? name;
-  const named = sourceOf('profile');
-  const profile = readProfile(
-    named?.values['profile'] ?? START_OPTIONS.profile.default,
-    labelOf('profile'),
-    named,
-  );
-  const all = [...sources, { values: profile.options, label: (name: string) => `"${name}" of the profile` }];
+  const given = sourceOf('profile')?.values['profile'] ?? START_OPTIONS.profile.default;
+  const profile = PROFILES[readValue(START_OPTIONS.profile, given, labelOf('profile')) as ProfileName];
+  const all = [...sources, { values: profile.options, label: (name: string) => name }];
   const resolved: Record<string, unknown> = {};
   for (const [name, spec] of Object.entries<OptionSpec>(START_OPTIONS)) {
     const source = sourceOf(name, all);
@@ -130,7 +124,7 @@ export function resolveOptions(
     ...readChoices(resolved['choices'], labelOf('choices')),
     ...(resolved['loose'] === true && LOOSE),
   };
-  const options = { ...resolved, profile: profile.name, choices } as ResolvedOptions;
+  const options = { ...resolved, choices } as ResolvedOptions;
   SOURCES.set(options, sourceOf);
   return options;
 }
@@ -217,52 +211,6 @@ function isCount(value: unknown): value is number {
   return Number.isInteger(value) && Number(value) >= 0;
 }
 
-/** A profile file has about a dozen lines. */
-const MAX_PROFILE_BYTES = 65_536;
-
-/**
- * Reads a profile by name or from a file.
- *
- * @param given a name, or the path of a file written by `conform --update-profile`
- * @param source where it is set
- * @returns a built-in profile, with the changes of the file. Any value that the user sets overrides its options
- * @throws GatewayError `usage`
- */
-function readProfile(given: unknown, label: string, { folder = '.', isFound }: Partial<OptionSource> = {}) {
-  if (typeof given !== 'string' || given === '') {
-    throw usage(`${label} must be ${PROFILE_NAMES.join(', ')} or a file (got ${shortJson(given)})`);
-  }
-  if (isProfile(given)) return { name: given, ...PROFILES[given] };
-  if (!/[./\\]/.test(given)) {
-    const known = `. Available: ${PROFILE_NAMES.join(', ')}, or a file such as ./mine.json`;
-    throw usage(`${label}: unknown profile "${given}"${didYouMean(given, PROFILE_NAMES, known)}`);
-  }
-  const path = resolve(folder, given);
-  const text = readBeginning(path, label, MAX_PROFILE_BYTES, isFound);
-  const { $schema: _, profile = 'document', choices, ...options } = parseObject(text, label, path);
-  const within = (name: string) => `"${name}" in ${path}`;
-  if (typeof profile !== 'string' || !isProfile(profile)) {
-    throw usage(`${within('profile')} must be one of ${PROFILE_NAMES.join(', ')}`);
-  }
-  for (const name of Object.keys(options)) requireName(name, PROFILE_OPTIONS, `unknown key ${within(name)}`);
-  const base = PROFILES[profile];
-  return {
-    name: profile,
-    choices: { ...base.choices, ...readChoices(choices, within('choices')) },
-    options: { ...base.options, ...options },
-  };
-}
-
-function parseObject(text: string, label: string, path: string): Record<string, unknown> {
-  try {
-    const parsed: unknown = JSON.parse(text.replace(/^\uFEFF/, ''));
-    if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return { ...parsed };
-    throw new Error('it is not a JSON object');
-  } catch (cause) {
-    throw usage(`${label} cannot be read from ${path}: ${(cause as Error).message}`, { cause });
-  }
-}
-
 /** Choices by name. @throws GatewayError `usage` for an unknown choice or value */
 function readChoices(given: unknown, label: string): Partial<Choices> {
   if (given === undefined) return {};
@@ -287,9 +235,6 @@ function requireName(name: string, known: readonly string[], message: string): v
 export const SEEN_IN_PS =
   'flags are visible to other users, so use the environment variable or @file (its first line) instead';
 
-/** Longer than any secret. */
-const MAX_SECRET_BYTES = 4_096;
-
 /**
  * Reads a secret, given as text or as `@file`, which means the first line of that file.
  *
@@ -308,7 +253,7 @@ export function readSecret(
   if (!given.startsWith('@')) return given;
   const path = resolve(folder, given.slice(1));
   if (isFound) requireBelow(folder, path, label);
-  const [line = ''] = readBeginning(path, label, MAX_SECRET_BYTES, isFound).split(/\r?\n/, 1);
+  const [line = ''] = readBeginning(path, label, isFound).split(/\r?\n/, 1);
   if (line) return line;
   throw usage(`${label} reads the first line of ${path}, which is empty`);
 }
@@ -347,6 +292,9 @@ export function untrusted(problem: string): GatewayError {
 /** O_NONBLOCK exists only on Unix. With it, opening a pipe does not block. */
 const { O_RDONLY, O_NONBLOCK = 0 } = constants;
 
+/** Longer than any secret. */
+const MAX_SECRET_BYTES = 4_096;
+
 /**
  * Reads the first bytes of a file that an option names, so that a huge file costs nothing.
  *
@@ -354,12 +302,12 @@ const { O_RDONLY, O_NONBLOCK = 0 } = constants;
  * @param isFound whether the configuration file was discovered rather than named: then only a regular file is read
  * @throws GatewayError `usage` if it cannot be read
  */
-function readBeginning(path: string, label: string, maxBytes: number, isFound = false): string {
+function readBeginning(path: string, label: string, isFound = false): string {
   try {
     const file = openSync(path, isFound ? O_RDONLY | O_NONBLOCK : O_RDONLY);
     try {
       if (isFound && !fstatSync(file).isFile()) throw new Error('it is not a regular file');
-      const bytes = Buffer.alloc(maxBytes);
+      const bytes = Buffer.alloc(MAX_SECRET_BYTES);
       const text = bytes.toString('utf8', 0, readSync(file, bytes));
       if (isUtf16(text)) throw new Error(IS_UTF_16);
       return text;

@@ -1,5 +1,5 @@
 import type { JsonSchema } from '../contract/field.ts';
-import { type Choices, PROFILE_NAMES, PROFILES, type ProfileName } from '../contract/profiles.ts';
+import { type Choices, PROFILE_NAMES, PROFILES } from '../contract/profiles.ts';
 import { SETTLE_FIELDS } from '../contract/request-fields.ts';
 import { DURATION_PATTERN } from '../contract/time.ts';
 import { DELIVERY_ORDERS, IPN_FORMATS, OUTCOMES, SENT_ON_REQUEST } from '../contract/vocabulary.ts';
@@ -105,11 +105,13 @@ export const START_OPTIONS = {
     'host',
     'host name that clients use for the gateway, such as pay.example.com or pay.example.com/base; repeatable',
   ),
-  profile: text(
-    'name|file',
-    `behaviour to emulate: ${PROFILE_NAMES.map((name) => `${name} (${PROFILES[name].about})`).join('; ')}; or a file that conform --update-profile wrote`,
-    { default: 'document', json: { examples: PROFILE_NAMES } },
-  ),
+  profile: {
+    kind: 'choice',
+    placeholder: 'name',
+    choices: PROFILE_NAMES,
+    default: 'document',
+    description: `behaviour to emulate: ${PROFILE_NAMES.map((name) => `${name} (${PROFILES[name].about})`).join(', ')}`,
+  },
   loose: flag(
     'accept common deviations from the interface: missing site_logo, overlong values, lowercase currency',
   ),
@@ -168,13 +170,13 @@ export const START_OPTIONS = {
     description: 'body of an IPN: a form, as deployments send, or JSON',
   },
   amountFormat: text(
-    'sent|stored|stored-live|fixed:N',
-    'data.amount of an IPN: as sent to initiate, with eight decimals, with eight decimals in live mode only, or with N decimals',
+    'sent|stored|fixed:N',
+    'data.amount of an IPN: as sent to initiate, with eight decimals, or with N decimals',
     {
       default: 'sent',
       json: {
-        pattern: '^(sent|stored|stored-live|fixed:[0-8])$',
-        examples: ['sent', 'stored', 'stored-live', 'fixed:2'],
+        pattern: '^(sent|stored|fixed:[0-8])$',
+        examples: ['sent', 'stored', 'fixed:2'],
       },
     },
   ),
@@ -263,8 +265,4 @@ export type ResolvedOptions = {
 } & InForce;
 
 /** The result of a profile and the options that override it. */
-type InForce = {
-  /** A built-in profile, even if a file changes it. */
-  profile: ProfileName;
-  choices: Choices;
-};
+type InForce = { choices: Choices };

@@ -1,11 +1,4 @@
-import {
-  CHOICE_NAMES,
-  type Choices,
-  choicesOf,
-  PROFILES,
-  type ProfileName,
-  type ProfileOptions,
-} from '../contract/profiles.ts';
+import { CHOICE_NAMES, type Choices, choicesOf, PROFILES, type ProfileName } from '../contract/profiles.ts';
 import { namesOf, type Source } from '../contract/vocabulary.ts';
 import { manifestLines } from './manifest-lines.ts';
 
@@ -25,12 +18,12 @@ export function fidelityOf(profile: ProfileName): Fidelity {
   return { profile, lines: lines.length, documented, observed, chosen };
 }
 
-/** Options that a profile may set, with their default values. */
+/** Options that decide which lines apply, with their default values. */
 const DECIDING = { amountFormat: 'sent', errorStatus: 'ok' } as const;
 
 /** The profile in force, with the choices that override it. */
 type InForce = { profile: ProfileName; choices: Choices } & Deciding;
-type Deciding = { readonly [Name in keyof typeof DECIDING]?: ProfileOptions[Name] | undefined };
+type Deciding = { readonly [Name in keyof typeof DECIDING]?: string | undefined };
 
 export function fidelityIn(options: InForce): Fidelity & { changes: string[] } {
   const { profile, choices } = options;

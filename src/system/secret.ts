@@ -17,10 +17,8 @@ const SHORTEST_MASKED = 6;
 /**
  * Masks secrets in texts, plain and percent-encoded as in addresses and forms. A text without secrets is returned
  * unchanged.
- *
- * @param show replaces a secret
  */
-export function textMask(secrets: readonly string[], show = masked): (text: string) => string {
+export function textMask(secrets: readonly string[]): (text: string) => string {
   // The longest first, because one may be the beginning of another.
   const sought = [...new Set(secrets)]
     .filter(({ length }) => length >= SHORTEST_MASKED)
@@ -28,7 +26,7 @@ export function textMask(secrets: readonly string[], show = masked): (text: stri
   const replacements = sought.flatMap((secret) => {
     const inForm = String(new URLSearchParams({ '': secret })).slice(1);
     const spellings = new Set([secret, encodeURIComponent(secret), inForm]);
-    return [...spellings].map((spelling) => [spelling, show(secret)] as const);
+    return [...spellings].map((spelling) => [spelling, masked(secret)] as const);
   });
   return (text) =>
     replacements.reduce((shown, [spelling, instead]) => shown.replaceAll(spelling, () => instead), text);

@@ -66,7 +66,7 @@ export interface Dialect extends SignatureTools {
   /** Errors of initiate that deployments answer with status 200. */
   rejections: ReadonlySet<ErrorCode>;
   /** The body of such an error. */
-  rejection(error: GatewayError, mode: Mode, choices: Choices): object;
+  rejection(error: GatewayError, choices: Choices): object;
   /** The response of the checkout of a settled payment if it is not a page. */
   settledError: object;
   /** Masks card numbers and card codes in a response. */

@@ -67,7 +67,6 @@ const CASES: readonly (readonly [line: string, code: number, output: RegExp])[] 
   ['logs', 0, /the state was reset/],
   ['docs ci', 0, /^# CI/],
   ['openapi', 0, /"openapi"/],
-  ['completion bash', 0, /complete -F/],
   ['audit --list', 0, /sandbox-for-live/],
   ['conform --manifest nowhere', 2, /the manifest nowhere cannot be read/],
   ['reconcile', 2, /--probe-cmd, --probe-url or --db/],

@@ -465,7 +465,7 @@ describe('exec --wait-for', () => {
 });
 
 describe('exec --artifacts', () => {
-  const FILES = ['events.jsonl', 'ipns.har', 'state.json'];
+  const FILES = ['events.jsonl', 'ipns.json', 'state.json'];
   const MARK = '.gateway-sim-artifacts';
   /** Pays an order without waiting for its IPN, which has no receiver. */
   const pay = (end: string) => `(async () => {
@@ -511,7 +511,7 @@ describe('exec --artifacts', () => {
       const finished = await run(['exec', '--artifacts', 'left', ...node(pay(end))], { cwd });
       expect(finished).toMatchObject({ code: expected, stderr: '' });
       expect((await readdir(join(cwd, 'left'))).sort()).toEqual([MARK, ...FILES, 'mine.txt'].sort());
-      const [events = '', har = '', state = ''] = await Promise.all(
+      const [events = '', ipns = '', state = ''] = await Promise.all(
         FILES.map((name) => readFile(join(cwd, 'left', name), 'utf8')),
       );
       const types = events
@@ -519,9 +519,8 @@ describe('exec --artifacts', () => {
         .split('\n')
         .map((line) => (JSON.parse(line) as { type: string }).type);
       expect(types).toEqual(expect.arrayContaining(['request', 'payment', 'delivery', 'notice']));
-      expect(JSON.parse(har)).toMatchObject({
-        log: { entries: [{ request: { url: 'http://127.0.0.1:9/ipn' } }] },
-      });
+      const sent = { number: 1, url: 'http://127.0.0.1:9/ipn', failure: { code: 'connection_refused' } };
+      expect(JSON.parse(ipns)).toMatchObject({ data: [{ identifier: 'order-1', attempts: [sent] }] });
       expect(JSON.parse(state)).toMatchObject({ version: expect.any(Number), payments: [] });
     },
   );
@@ -581,8 +580,8 @@ describe('exec --artifacts', () => {
   it("keeps the command's exit code and the other files if the IPNs are too large for a document", async () => {
     const cwd = await temporaryFolder();
     const stringify = JSON.stringify;
-    vi.spyOn(JSON, 'stringify').mockImplementation((value: { log?: object }, ...more: unknown[]) => {
-      if (value?.log) throw new RangeError('Invalid string length');
+    vi.spyOn(JSON, 'stringify').mockImplementation((value: { data?: object }, ...more: unknown[]) => {
+      if (value?.data) throw new RangeError('Invalid string length');
       return Reflect.apply(stringify, JSON, [value, ...more]);
     });
     onTestFinished(() => void vi.restoreAllMocks());

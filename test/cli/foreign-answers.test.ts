@@ -10,7 +10,7 @@ const COMMANDS = [
   ...['status', 'stop', 'open checkout', 'open checkout x', 'logs', 'inbox', 'keys', 'keys env'],
   ...['keys generate', 'keys generate --merchant new'],
   ...['pay --approve', 'pay x --approve', 'pay --cancel --all'],
-  ...['payments', 'payments show x', 'payments show x --curl', 'payments show x --har', 'payments create'],
+  ...['payments', 'payments show x', 'payments show x --curl', 'payments create'],
   ...['ipn', 'ipn show x', 'ipn resend x', 'ipn verify status=success&identifier=a&signature=x'],
   ...['ipn fire --payment x', `ipn fire --to ${NOTHING} --identifier a --parallel 2`],
   ...['cards', 'cards show x', 'cards create', 'cards charge x --amount 5 --details a'],

@@ -14,7 +14,6 @@ describe('every command', () => {
     [['ipn', 'resnd', 'ipn_1'], 'ipn resend'],
     [['keys', 'genrate'], 'keys generate'],
     [['keys', 'quite-another-thing'], 'generate, env'],
-    [['complete', 'bash'], 'completion'],
     [['faults', 'set', 'initiate', '--statsu', '503'], '--status'],
     [['init', '--forc'], '--force'],
     // Synonyms.

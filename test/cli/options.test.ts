@@ -59,7 +59,7 @@ async function layers(cwd: string): Promise<Layers> {
     ...(await pairs(cwd)),
     proxy: [true, false, true],
     hostAlias: [['pay.flag.test', 'b.test'], ['pay.variable.test'], ['pay.file.test']],
-    profile: ['document', 'older-server', 'newer-server'],
+    profile: ['document', 'observed', 'server'],
     loose: [true, false, true],
     errorStatus: ['http', 'ok', 'http'],
     panel: [false, true, false],

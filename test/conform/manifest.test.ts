@@ -93,7 +93,7 @@ describe('a malformed manifest', () => {
   it.each<[string, object, string]>([
     ['a duplicate id', { id: 'initiate-sandbox' }, 'duplicate id initiate-sandbox'],
     ['an unknown field', { sais: 1 }, 'unknown field sais: did you mean says?'],
-    ['an unknown profile', { profiles: ['old'] }, 'document, older-server, newer-server, observed'],
+    ['an unknown profile', { profiles: ['other'] }, 'document, observed, server'],
     ['an invalid header name', { request: { ...REQUEST, headers: { 'x y': '1' } } }, 'request.headers'],
     ['an invalid pattern', { expect: { matches: { a: '(' } } }, 'must be a regular expression'],
     ['an unknown line before it', { after: 'y' }, 'after must be the id of an earlier line'],

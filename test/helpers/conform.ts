@@ -24,11 +24,6 @@ export function linesNamed(...ids: readonly string[]): ManifestLine[] {
 /** Lines that depend on the profile. */
 export const DEPENDING = linesNamed(...LINES.filter(({ choice }) => choice).map(({ id }) => id));
 
-/** The lines that apply to an emulator with these options. */
-export function inForce(values: StartOptions): ConformOptions['inForce'] {
-  return resolveOptions([{ label: (name) => name, values }]);
-}
-
 /** Checks an emulator with `conform`. */
 export async function held(
   { url, publicKey, secretKey }: Pick<Sim, 'url' | 'publicKey' | 'secretKey'>,
@@ -37,13 +32,13 @@ export async function held(
 ) {
   return conform({
     ...{ url, publicKey, secretKey, live: false, lines: LINES, dialect },
-    inForce: inForce(expected),
+    inForce: resolveOptions([{ label: (name) => name, values: expected }]),
     ...more,
   });
 }
 
 /** A response of the emulator and its path. A server in front of the emulator may change it. */
-export interface PassedOn {
+interface PassedOn {
   path: string;
   status: number;
   body: string;

@@ -63,7 +63,7 @@ const VALUES: Partial<Record<OptionName, Values>> = {
     good: ['http://a.test', 'HTTPS://a.test:1/b/'],
     bad: [...ADDRESS.bad, 'http://a/?b', 'http://a/#b', 'http://a@b/'],
   },
-  profile: { good: ['document', 'older-server', 'newer-server', 'observed'], bad: ['', 1, true] },
+  profile: { good: ['document', 'observed', 'server'], bad: ['', 'ours.json', 1, true] },
   errorStatus: { good: ['ok', 'http'], bad: ['htp', 200, true] },
   publicKey: { ...SECRET, bad: [...SECRET.bad, 'x'.repeat(51)] },
   currency: { good: [[], ['NPR', 'NPR:Rs']], bad: ['NPR', ['npr'], [''], [1]] },
@@ -72,7 +72,7 @@ const VALUES: Partial<Record<OptionName, Values>> = {
   ipnSchedule: { good: [[], ['1s', '5m']], bad: ['1s', ['1 s'], [1]] },
   ipnRetries: WHOLE,
   ipnFormat: { good: ['form', 'json'], bad: ['xml', 1] },
-  amountFormat: { good: ['sent', 'stored', 'stored-live', 'fixed:2'], bad: ['fixed', 'fixed:9', 2] },
+  amountFormat: { good: ['sent', 'stored', 'fixed:2'], bad: ['fixed', 'fixed:9', 2] },
   ipnOn: { good: [[], ['canceled', 'failed', 'expired']], bad: ['failed', ['success']] },
   map: {
     good: [[], ['shop.example=127.0.0.1:8080', 'a=https://b:8443']],

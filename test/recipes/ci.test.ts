@@ -122,7 +122,7 @@ test('the action and the template run the command and keep its artifacts (withou
     const { code, output } = await project.run(['bash', '-ec', line], env);
     expect([code, output]).toEqual([0, expect.stringMatching(/pass 1\n/)]);
     const left = await readdir(join(project.folder, folder));
-    expect(left.sort()).toEqual(['.gateway-sim-artifacts', 'events.jsonl', 'ipns.har', 'state.json']);
+    expect(left.sort()).toEqual(['.gateway-sim-artifacts', 'events.jsonl', 'ipns.json', 'state.json']);
   }
 });
 

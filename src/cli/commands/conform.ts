@@ -5,7 +5,7 @@ import type { ConformOptions } from '../../conform/conform.ts';
 import type { ManifestLine } from '../../conform/manifest.ts';
 import type { ConformReport } from '../../conform/report.ts';
 import { isLoopback, urlProblem } from '../../contract/address.ts';
-import { command, hint, option, usage } from '../../contract/error.ts';
+import { hint, option, usage } from '../../contract/error.ts';
 import { PROFILE_NAMES } from '../../contract/profiles.ts';
 import { namesOf } from '../../contract/vocabulary.ts';
 import { controlServer, trustingAgent } from '../../library/control-client.ts';
@@ -13,16 +13,15 @@ import { dialect, requireMerchant } from '../../library/merchant-client.ts';
 import { readSecret, SEEN_IN_PS } from '../../options/resolve.ts';
 import type { ResolvedOptions } from '../../options/start-options.ts';
 import { reason } from '../../system/files.ts';
-import { packaged, VERSION } from '../../system/package-info.ts';
-import { type Context, defineCommand, flag, type GivenValues, repeatCount, text } from '../command.ts';
+import { packaged } from '../../system/package-info.ts';
+import { type Context, defineCommand, type GivenValues, repeatCount, text } from '../command.ts';
 import { readConfiguration, startConfiguration } from '../configuration.ts';
 import { isNoneNamed } from '../connect.ts';
 import { onOneLine } from '../output.ts';
-import { requireWritable, writeReports } from '../write-file.ts';
 
 const ABOUT = `
 Checks an emulator or a deployment against every line of the manifest: a request and the expected response. Without
---target, it checks the running emulator, or a temporary one in memory.
+a URL, it checks the running emulator, or a temporary one in memory.
 
 A target on this machine that identifies itself as gateway-sim (X-Gateway-Sim on GET /_sim/livez) is tested fully,
 and payments left pending are canceled. On any other target, only the sandbox is tested. A remote target gets at most five
@@ -30,42 +29,35 @@ requests per second. Only payments of this run are settled. To receive IPNs from
 tunnel to --ipn-port. The exit code is 1 if a line differs.`;
 
 const OPTIONS = {
-  target: text(
-    'base-url',
-    'base address to check, such as https://pay.example.com (default: the running emulator)',
-  ),
-  profile: text(
-    'name|file',
-    `expected behaviour: ${PROFILE_NAMES.join(', ')}, or a file (default: document)`,
-  ),
+  target: text('url', 'base address to check, like the argument (default: the running emulator)'),
+  profile: text('name', `expected behaviour: ${PROFILE_NAMES.join(', ')} (default: document)`),
   publicKey: text('key', 'public key of a merchant of the target'),
   secretKey: text('key', `secret key of the same merchant; ${SEEN_IN_PS}`),
   ipnUrl: text('url', 'public address that forwards to --ipn-port on this machine'),
   ipnPort: text('number', 'port to listen on for IPNs (default: a free port)'),
   live: repeatCount('also test live mode of a deployment (repeat the flag to confirm; may move real money)'),
-  all: flag('show every line that differs, instead of one per cause'),
   manifest: text('file', 'check these lines instead of the built-in ones'),
-  out: text('file', 'write the differences to a file, with keys and personal data masked'),
-  updateProfile: text('file', 'write a profile that explains the differences, for start --profile'),
-  junit: text('file', 'also write the result as JUnit XML'),
 };
 
 type ConformContext = Context & { options: GivenValues<typeof OPTIONS> };
 
 export const conform = defineCommand({
+  args: ['[url]'],
   summary: 'check an emulator or deployment against the documented behaviour',
   options: OPTIONS,
   about: ABOUT,
   examples: [
     'conform',
-    'conform --profile newer-server',
-    'conform --target https://pay.example.com --public-key pub_… --secret-key @key.txt --out differences.json',
+    'conform --profile server',
+    'conform https://pay.example.com --public-key pub_… --secret-key @key.txt',
   ],
   run: async (context) => {
-    const { options, io, output } = context;
-    const { profile, ipnUrl, ipnPort, live = 0, all, out, updateProfile, junit } = options;
-    const file = await readConfiguration(undefined, io);
-    const inForce = startConfiguration({ profile }, io.env, file);
+    const { args, options, io, output } = context;
+    const [url = options.target] = args;
+    if (url !== options.target && options.target !== undefined)
+      throw usage('conform accepts the address as its argument or with --target, not both');
+    const { profile, ipnUrl, ipnPort, live = 0 } = options;
+    const inForce = startConfiguration({ profile }, io.env, await readConfiguration(undefined, io));
     const lines = await manifestLines(options.manifest, io.cwd);
     if (ipnUrl !== undefined) requireUrl('--ipn-url', ipnUrl);
     if (ipnUrl !== undefined && ipnPort === undefined)
@@ -73,23 +65,15 @@ export const conform = defineCommand({
     if (ipnPort !== undefined && !(/^\d{1,5}$/.test(ipnPort) && Number(ipnPort) <= 65_535))
       throw usage(`--ipn-port must be a whole number from 0 to 65535 (got "${ipnPort}")`);
     if (live === 1) output.notice('gateway-sim: live mode is not tested; repeat --live to confirm');
-    await requireWritable([out, updateProfile, junit], io.cwd);
-    const { stop, ...target } = await placeOf(context, inForce);
+    const { stop, ...target } = await placeOf(url, context, inForce);
     try {
-      const [{ conform }, { appliesWith }, { maskAll }, { conformJunit, explainedBy, reportOf }] =
-        await Promise.all([
-          import('../../conform/conform.ts'),
-          import('../../conform/manifest.ts'),
-          import('../../conform/mask.ts'),
-          import('../../conform/report.ts'),
-        ]);
-      const { report, verdicts, gone } = await conform({
+      const { conform } = await import('../../conform/conform.ts');
+      const { report, gone } = await conform({
         ...target,
         lines,
         ipnUrl,
         ipnPort: ipnPort === undefined ? undefined : Number(ipnPort),
         live: live >= 2,
-        alsoTry: updateProfile !== undefined,
         inForce,
         dialect,
         // From time to time, unless a program reads the output.
@@ -97,39 +81,13 @@ export const conform = defineCommand({
           if (!output.json && done % 100 === 0 && done < of) output.notice(`[${done}/${of}]`);
         },
       });
-      const checked = lines.filter((line) => appliesWith(line, inForce));
-      const explained = updateProfile === undefined ? undefined : explainedBy(verdicts, inForce);
-      const toJson = (value: object) => `${JSON.stringify(value, null, 2)}\n`;
-      const masked = () => {
-        const mask = maskAll([target.publicKey, target.secretKey], ipnUrl);
-        const { differ, ...rest } = reportOf(new URL(target.url).origin, inForce, verdicts, mask);
-        return toJson({ gatewaySim: VERSION, ...rest, differ });
-      };
-      const unwritten = await writeReports(
-        [
-          [junit, () => conformJunit(report, checked)],
-          [out, masked],
-          [explained && updateProfile, () => toJson(explained ?? {})],
-        ],
-        io.cwd,
-      );
-      const notices = [];
-      if (out !== undefined)
-        notices.push(hint`Review ${out} before you share it: names inside sentences are not masked.`);
-      if (updateProfile !== undefined) {
-        notices.push(
-          explained
-            ? hint`Use it with: ${command('start', '--profile', updateProfile)}`
-            : hint`${updateProfile} was not written: no profile choice explains the differences.`,
-        );
-      }
-      const { length } = report.differ;
+      const { agree, differ, unseen } = report;
       return {
         json: report,
-        text: await reportText(report, checked, { colour: output.colour, all: all === true }),
-        notices,
-        ...(length > 0 && { failure: `${length} of ${checked.length} lines differ` }),
-        ...unwritten,
+        text: await reportText(report, lines, output.colour),
+        ...(differ.length > 0 && {
+          failure: `${differ.length} of ${agree + differ.length + unseen.length} lines differ`,
+        }),
         ...(gone && { failure: gone.message, failureCode: gone.code }),
       };
     } finally {
@@ -158,9 +116,13 @@ type Place = Pick<ConformOptions, 'url' | 'publicKey' | 'secretKey' | 'controlTo
 };
 
 /** The named target, else the running emulator, else a temporary one. */
-async function placeOf(context: ConformContext, started: ResolvedOptions): Promise<Place> {
-  const { options, choice, connect, io, output } = context;
-  if (options.target !== undefined) return targetAt(options.target, context);
+async function placeOf(
+  named: string | undefined,
+  context: ConformContext,
+  started: ResolvedOptions,
+): Promise<Place> {
+  const { choice, connect, io, output } = context;
+  if (named !== undefined) return targetAt(named, context);
   const agentOf = async ({ tlsCa }: { tlsCa?: string | null | undefined }) =>
     tlsCa ? trustingAgent(tlsCa) : undefined;
   try {
@@ -192,9 +154,9 @@ function keysOf({ options, io }: ConformContext, env = io.env) {
 }
 
 async function targetAt(url: string, context: ConformContext): Promise<Place> {
-  requireUrl('--target', url);
+  requireUrl('the target', url);
   if (/[?#@]/.test(url)) {
-    const what = '--target must be a base address without a user name, query or fragment';
+    const what = 'the target must be a base address without a user name, query or fragment';
     throw usage(`${what}, such as https://pay.example.com`);
   }
   const given = keysOf(context);
@@ -224,29 +186,22 @@ async function targetAt(url: string, context: ConformContext): Promise<Place> {
   };
 }
 
-/** Maximum ids per cause. */
-const EXAMPLES = 3;
-
 /** A report as text: differences, lines that were not seen and why, and the counts. */
 async function reportText(
-  { target, profile, agree, differ, causes, unseen }: ConformReport,
-  checked: readonly ManifestLine[],
-  { colour, all }: { colour: ChalkInstance; all: boolean },
+  { target, profile, agree, differ, unseen }: ConformReport,
+  lines: readonly ManifestLine[],
+  colour: ChalkInstance,
 ): Promise<string> {
   // Its schema is not needed to declare the command.
   const { AREAS } = await import('../../conform/manifest.ts');
-  const byId = new Map(checked.map((line) => [line.id, line]));
-  const detailed = namesOf(AREAS).flatMap((area) => {
+  const byId = new Map(lines.map((line) => [line.id, line]));
+  const differences = namesOf(AREAS).flatMap((area) => {
     const own = differ.filter(({ id }) => byId.get(id)?.area === area);
     const texts = own.map(({ id, expected, got }) => {
       const { says = '', source } = byId.get(id) ?? {};
       return `  ${colour.red('DIFFERS')} ${colour.bold(id)}: ${says} (${source?.kind})\n    expected: ${onOneLine(expected)}\n    got:      ${onOneLine(got)}`;
     });
     return own.length ? [colour.bold(AREAS[area]), ...texts] : [];
-  });
-  const brief = causes.map(({ cause, ids }) => {
-    const examples = ids.slice(0, EXAMPLES).join(', ') + (ids.length > EXAMPLES ? ', …' : '');
-    return `${colour.red('DIFFERS')} ${colour.bold(`${ids.length} x`)} ${onOneLine(cause)} (${examples})`;
   });
   const reasons = new Map<string, number>();
   for (const { why } of unseen) reasons.set(why, (reasons.get(why) ?? 0) + 1);
@@ -256,10 +211,7 @@ async function reportText(
     `${unseen.length} not seen`,
   ];
   return [
-    ...(all ? detailed : brief),
-    ...(differ.length && !all
-      ? ['Use --all to show each line with the expected and the actual result.']
-      : []),
+    ...differences,
     ...[...reasons].map(([why, count]) => `${count} not seen: ${onOneLine(why)}`),
     `${target} against the profile ${profile}: ${counts.join(', ')}`,
   ].join('\n');

@@ -96,7 +96,6 @@ export const wait = defineCommand({
 
 export const open = defineCommand({
   args: ['[what]', '[ref]'],
-  choices: ['dashboard', 'checkout'],
   summary: 'open the dashboard, or the checkout of a payment, in the browser',
   examples: ['open', 'open checkout order-1'],
   run: async ({ args: [what = 'dashboard', ref], output, call }) => {

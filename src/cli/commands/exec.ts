@@ -10,14 +10,12 @@ import type { SimEvent } from '../../contract/event.ts';
 import { readText } from '../../delivery/sender.ts';
 import { controlServer, isUntrusted, MAX_STATE_BYTES, request } from '../../library/control-client.ts';
 import { isRejectedInitiate, merchantEnvironment } from '../../library/merchant-client.ts';
-import { VERSION } from '../../system/package-info.ts';
 import { noticesOf } from '../banner.ts';
 import { runCommand } from '../child.ts';
 import type { ClientEnvironment } from '../client-environment.ts';
 import { defineCommand, duration, flag, text } from '../command.ts';
 import { execConfiguration, readConfiguration } from '../configuration.ts';
 import { addressOf, retry } from '../connect.ts';
-import { harOf } from '../har.ts';
 import type { Io } from '../io.ts';
 import { noProxyVariables } from '../no-proxy.ts';
 import type { Output } from '../output.ts';
@@ -54,7 +52,7 @@ export const exec = defineCommand({
     quiet: flag('suppress notices on stderr'),
     waitFor: text('url', 'wait until this URL responds, for example your shop'),
     waitLimit: duration('time limit for --wait-for; exits with code 4 when reached (default: 60s)'),
-    artifacts: text('folder', 'write events, state, IPNs (HAR) and audit reports to this folder'),
+    artifacts: text('folder', 'write events, state, IPNs and audit reports to this folder'),
   },
   fix: hint`Options of the command go after --, such as: ${command('exec', '--', 'npm', 'test', '--coverage')}`,
   about: ABOUT,
@@ -224,7 +222,7 @@ async function rejectedIpns({ parts: { ipns, payments } }: RunningServer): Promi
 }
 
 /** The names of artifacts. */
-const ARTIFACT = /^(events\.jsonl|ipns\.har|state\.json|audit(-\d+)?\.(html|json|xml))$/;
+const ARTIFACT = /^(events\.jsonl|ipns\.json|state\.json|audit(-\d+)?\.(html|json|xml))$/;
 /** Marks a folder whose artifacts an earlier run wrote, so that this run may replace them. */
 const MARK = '.gateway-sim-artifacts';
 const NEW_FILE = { flag: 'wx', mode: 0o600 };
@@ -297,7 +295,7 @@ function writeArtifacts(
     await Promise.all([
       finished(events.end()).catch(() => undefined),
       // May be longer than the longest text.
-      write('ipns.har', () => JSON.stringify(harOf([...deliveries.values()], VERSION), null, 2)),
+      write('ipns.json', () => JSON.stringify({ data: [...deliveries.values()], nextCursor: null }, null, 2)),
       write('state.json', async () =>
         readText(await controlServer(server).open('GET /snapshot'), MAX_STATE_BYTES),
       ),

@@ -1,7 +1,6 @@
 import { command, hint } from '../../contract/error.ts';
 import type { FaultRule } from '../../contract/fault.ts';
 import { FAULT_CONDITIONS, FAULT_EFFECTS, type FaultMember } from '../../contract/fault-effects.ts';
-import { FAULT_ROUTES } from '../../contract/vocabulary.ts';
 import { defineCommand, type Group, type OptionDeclaration } from '../command.ts';
 import { listed } from '../output.ts';
 
@@ -42,7 +41,6 @@ const list = defineCommand({
 /** Sets a rule. It replaces a rule with the same route and identifiers. */
 const set = defineCommand({
   args: ['<route>'],
-  choices: FAULT_ROUTES,
   summary: 'set a fault on initiate, checkout, cards, ipn or a path',
   fields: FIELDS,
   examples: [

@@ -7,7 +7,6 @@ import { remarksOn } from '../../contract/describe-delivery.ts';
 import { command, GatewayError, hint, option, usage } from '../../contract/error.ts';
 import { ipnBodyIn, isDeliveryId, textOf } from '../../contract/pasted-ipn.ts';
 import type { Payment } from '../../contract/payment.ts';
-import { printedProblem } from '../../contract/printed-fields.ts';
 import { DIAGNOSE_FIELDS, FIRE_FIELDS, IPN_FILTERS, RESEND_FIELDS } from '../../contract/request-fields.ts';
 import { requireTamperings, TAMPERINGS } from '../../contract/tampering.ts';
 import { moment } from '../../contract/time.ts';
@@ -314,7 +313,7 @@ const verify = defineCommand({
   options: {
     body: text(
       'body',
-      'the body, or its fields as your program prints them: as text, @file or - for stdin; or the id of an IPN (default: stdin)',
+      'the body, a curl command, or the output of print_r or var_dump: as text, @file or - for stdin; or the id of an IPN (default: stdin)',
     ),
     ...KEYS,
     publicKey: text('key', 'your public key, to detect whether it was used to sign by mistake'),
@@ -327,7 +326,7 @@ const verify = defineCommand({
     'ipn verify ipn_ndx7mhc09sz61bt8 --signature 5F0C…',
   ],
   run: async ({ args: [argument], options, io, connect }) => {
-    const { body, pasted = '', merchant } = await bodyToVerify(argument, options.body, io, connect);
+    const { body, merchant } = await bodyToVerify(argument, options.body, io, connect);
     const keys = await verifyKeys({ ...options, merchant: options.merchant ?? merchant }, connect);
     const tools = await dialect.ipn();
     let verdict = tools.verify(body, keys, options.signature);
@@ -337,8 +336,6 @@ const verify = defineCommand({
       const replaced = data.flatMap(({ formerKeys }) => formerKeys ?? []);
       verdict = tools.verify(body, { ...keys, replaced, signers: data }, options.signature);
     }
-    const problem = verdict.expected === null ? printedProblem(pasted) : undefined;
-    if (problem !== undefined) verdict = { ...verdict, reasons: [problem, ...verdict.reasons] };
     return {
       json: verdict,
       text: verificationText(verdict),
@@ -355,7 +352,7 @@ async function bodyToVerify(
   option: string | undefined,
   io: Io,
   connect: Context['connect'],
-): Promise<{ body: string; pasted?: string; merchant?: string }> {
+): Promise<{ body: string; merchant?: string }> {
   if (argument !== undefined && option !== undefined) {
     throw usage('verify accepts the body as its argument or with --body, not both');
   }
@@ -379,7 +376,7 @@ async function bodyToVerify(
     pasted = textOf(bytes);
   }
   const body = ipnBodyIn(pasted);
-  if (body.trim()) return { body, pasted };
+  if (body.trim()) return { body };
   throw usage('the body to verify is empty');
 }
 

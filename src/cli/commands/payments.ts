@@ -15,7 +15,6 @@ import {
   SETTLERS,
 } from '../../contract/vocabulary.ts';
 import { initiatePayment } from '../../library/merchant-client.ts';
-import { VERSION } from '../../system/package-info.ts';
 import {
   type Context,
   choice,
@@ -39,7 +38,6 @@ import {
   verdictFacts,
   whatToDo,
 } from '../format.ts';
-import { harOf } from '../har.ts';
 import { listed, openInBrowser, pairs, shortMoment } from '../output.ts';
 
 type OutcomeFlags = Record<PaymentOutcome, OptionDeclaration<true | undefined>>;
@@ -251,27 +249,20 @@ function factsOf(payment: Payment): Record<string, string | undefined> {
   };
 }
 
-/** The record and its timeline, or its deliveries for other tools. */
+/** The record and its timeline, or its deliveries as commands. */
 const show = defineCommand({
   args: ['[ref]'],
   summary: 'show the newest payment, or one by id or identifier, and its timeline',
   options: {
     curl: flag('print its IPNs as curl commands'),
-    har: flag('print its IPNs as a HAR 1.2 document'),
   },
   examples: ['payments show', 'payments show order-1', 'payments show order-1 --curl'],
   run: async ({ args: [ref], options, connect, output }) => {
-    const { curl, har } = options;
-    if (curl && har) throw usage('payments show accepts --curl or --har, not both');
     const server = await connect();
     const payment = await find(server, ref ?? (await newest(server, output)));
-    if (curl || har) {
+    if (options.curl) {
       const query = { payment: payment.id, limit: '1000' };
       const deliveries = (await server.call('GET /ipns', { query })).data.toReversed();
-      if (har) {
-        const document = harOf(deliveries, VERSION);
-        return { json: document, text: JSON.stringify(document, undefined, 2) };
-      }
       const commands = deliveries.map((delivery) => ({ delivery: delivery.id, curl: curlCommand(delivery) }));
       return {
         json: { data: commands, nextCursor: null },

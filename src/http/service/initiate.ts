@@ -44,7 +44,7 @@ export function mountInitiate(app: App, parts: AppDependencies): void {
       described(operation, (c: AppContext) => answerInitiate(c, readFields(c), mode, parts)),
     );
     if (parts.runtime.settings.choices.initiateByGet !== 'taken') continue;
-    // Both server copies accept it (observed: route-initiate-by-get*).
+    // The inspected server copies accept it (observed: route-initiate-by-get*).
     const byGet: Operation = {
       ...operation,
       summary: `Initiate a payment in ${MODE_WORDS[mode]} by GET`,
@@ -130,7 +130,7 @@ async function answerInitiate(
     const logged = given
       ? payments.withHint(error, given, (currency) => isInObserved(currency, runtime))
       : error;
-    const rejection = isRejection ? dialect.rejection(error, mode, choices) : undefined;
+    const rejection = isRejection ? dialect.rejection(error, choices) : undefined;
     return respond(isOk ? 200 : statusOf(error), noteError(log, logged, parts, rejection));
   }
 }
@@ -140,10 +140,8 @@ function isInObserved(currency: string, { options, settings }: Pick<ServerRuntim
   // The user's own options override a profile.
   if (givenAs(options, 'loose') !== undefined) return false;
   const code = currency.toUpperCase();
-  const isIn = (list: readonly string[]) => list.some((one) => one.split(':', 1)[0] === code);
-  const isOwn = givenAs(options, 'currency') !== undefined;
-  const listed = isIn(isOwn ? options.currency : PROFILES.observed.options.currency);
-  return listed || (settings.currencies.has(code) && !isIn(options.currency));
+  const added = givenAs(options, 'currency') === undefined ? PROFILES.observed.options.currency : [];
+  return settings.currencies.has(code) || added.some((one) => one.split(':', 1)[0] === code);
 }
 
 /**

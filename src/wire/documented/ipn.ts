@@ -94,7 +94,7 @@ export function ipnFields(
   { payment, status, holder, secretKey }: Subject,
   { ipn, currencies }: IpnSettings,
 ): IpnFields {
-  const amount = renderAmount(payment.amount, ipn.amountFormat, payment.mode);
+  const amount = renderAmount(payment.amount, ipn.amountFormat);
   return {
     status,
     signature: sign(amount, payment.identifier, secretKey),

@@ -39,13 +39,12 @@ export const merchantDialect: MerchantDialect = {
   changeCard: (action, id) => CARD_CHANGES[action](id),
   readAnswer: (body) => {
     const answer = (body ?? {}) as Partial<Answer>;
-    // Deployments send a list instead of either (observed: refusal-field-errors*, refusal-field-list-live).
-    const problems = answer.errors ?? (Array.isArray(answer.message) ? answer.message : undefined);
     return {
       checkoutUrl: answer.success === 'ok' ? answer.url : undefined,
       cardId: answer.data?.id,
-      message: typeof answer.message === 'string' ? answer.message : problems?.[0],
-      problems,
+      // Deployments may send only a list (observed: refusal-field-errors*).
+      message: answer.message ?? answer.errors?.[0],
+      problems: answer.errors,
     };
   },
   sign,
@@ -73,6 +72,6 @@ interface Answer {
   success: string;
   url: string;
   data: { id: string };
-  message: string | string[];
+  message: string;
   errors: string[];
 }

@@ -1,7 +1,6 @@
 import * as z from 'zod/mini';
 import type { CardTransaction } from '../../contract/card.ts';
 import { field, query, text } from '../../contract/field.ts';
-import type { Choices } from '../../contract/profiles.ts';
 import { SETTLE_FIELDS, sentenceOf } from '../../contract/request-fields.ts';
 import { DELIVERY_ORDERS, type Mode, OUTCOMES } from '../../contract/vocabulary.ts';
 import type { Card } from '../../domain/state.ts';
@@ -55,22 +54,16 @@ const serviceError: Dialect['serviceError'] = ({ message, problems }) => ({
   errors: [...problems],
 });
 
-/** Errors for invalid fields, in each shape that deployments use (observed: refusal-field-errors*, refusal-field-list-live). The first shape is the default (chosen: refusal-field-message*). */
-const FIELD_REFUSALS: Readonly<Record<Choices['liveRefusal'], Dialect['serviceError']>> = {
-  'message-and-errors': serviceError,
-  errors: ({ problems }) => ({ error: 'yes', errors: [...problems] }),
-  'message-list': ({ problems }) => ({ error: 'true', message: [...problems] }),
-};
-
 /** The message of server copies for an unknown currency (observed: refusal-currency-bare*). */
 const CURRENCY_MESSAGE = 'Currency not supported';
 
-const rejection: Dialect['rejection'] = (error, mode, choices) => {
-  if (error.code === 'invalid_fields') {
-    return FIELD_REFUSALS[mode === 'live' ? choices.liveRefusal : choices.sandboxRefusal](error);
-  }
-  if (choices.otherRefusal === 'message-and-errors') return serviceError(error);
-  const { code, message } = error;
+const rejection: Dialect['rejection'] = (error, { fieldRefusal, otherRefusal }) => {
+  const { code, message, problems } = error;
+  const isField = code === 'invalid_fields';
+  // A default that every client understands (chosen: refusal-field-message*).
+  if ((isField ? fieldRefusal : otherRefusal) === 'message-and-errors') return serviceError(error);
+  // As server copies do (observed: refusal-field-errors*).
+  if (isField) return { error: 'yes', errors: [...problems] };
   return { error: 'true', message: code === 'unsupported_currency' ? CURRENCY_MESSAGE : message };
 };
 

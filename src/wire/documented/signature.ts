@@ -288,7 +288,10 @@ function readJson(body: string): Read {
   try {
     json = JSON.parse(body);
   } catch (error) {
-    return { ...NOTHING, problem: `the body looks like JSON but is not valid: ${(error as Error).message}` };
+    return {
+      ...NOTHING,
+      problem: `the body looks like JSON but is not valid: ${(error as Error).message}${RAW_BODY}`,
+    };
   }
   const data = member(json, 'data');
   const amount = member(data, 'amount');

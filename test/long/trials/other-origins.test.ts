@@ -87,7 +87,7 @@ trial(
     const html = `<!doctype html><title>evil</title><link rel="icon" href="data:,"><body><script>${script.replaceAll('</script', '<\\/script')}</script>`;
     const evil = await startReceiver(() => ({ headers: { 'content-type': 'text/html' }, body: html }));
     // This profile also accepts initiate by GET.
-    const sim = await startEmulator(['--quiet', '--profile', 'newer-server']);
+    const sim = await startEmulator(['--quiet', '--profile', 'server']);
     const form = new URLSearchParams({ public_key: sim.publicKey, ...ORDER });
     const initiated = await fetch(`${sim.url}/sandbox/payment/initiate`, { method: 'POST', body: form });
     const { url: checkout = '' } = (await initiated.json()) as { url?: string };

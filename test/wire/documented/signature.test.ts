@@ -230,7 +230,7 @@ describe('problems other than the signature are reported:', () => {
 
   it.each([
     ['', /empty/],
-    ['{"status":', /looks like JSON but is not valid/],
+    ['{"status":', /looks like JSON but is not valid: .*: paste the raw body/],
     ['hello', /neither the form nor the JSON/],
     ['{"data":null,"signature":7}', /signature is missing/],
   ])('a body that is not an IPN: %j', (body, reason) => {

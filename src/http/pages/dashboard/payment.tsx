@@ -14,12 +14,10 @@ import type { Payment } from '../../../domain/state.ts';
 import { attemptId } from '../../../usecases/story.ts';
 import { mappedAddresses } from '../../control/views.ts';
 import type { AppDependencies } from '../../environment.ts';
-import { testsOf } from '../../payment-as-test.ts';
 import { shownAmount } from '../layout.tsx';
 import { Attempts } from './attempts.tsx';
 import { FactsBox, ShopPill, Status, Time, Warnings } from './blocks.tsx';
 import { atLeast } from './clock.tsx';
-import { CopyAsTest } from './copy-as-test.tsx';
 import { type ButtonLook, Field, Form, Submit } from './forms.tsx';
 import { IpnDetails, SendOther } from './ipn-details.tsx';
 import { Lanes, whoCameFirst } from './lanes.tsx';
@@ -38,21 +36,13 @@ export const paymentPage: PageRenderer = ({ parts, id, query }) => {
   const about = deliveries.find((delivery) => delivery.id === verdict.ipn);
   const from = recordPath('payments', payment.id, listPath('payments', query));
   const race = whoCameFirst(steps);
-  const tests = testsOf(payment, parts.dialect.merchant);
   const sections = (
     <>
       <figure class="box" id="lanes">
         <Lanes steps={steps} payment={payment} parts={parts} />
         {race !== null && <figcaption class="soft">{race}</figcaption>}
       </figure>
-      <VerdictCard
-        of={verdict}
-        ipn={about}
-        url={payment.ipnUrl}
-        from={from}
-        parts={parts}
-        test={tests.length ? '#test' : undefined}
-      >
+      <VerdictCard of={verdict} ipn={about} url={payment.ipnUrl} from={from} parts={parts}>
         {payment.status === 'pending' && <Settle parts={parts} payment={payment} from={from} />}
       </VerdictCard>
       <Warnings of={payment.warnings} />
@@ -64,10 +54,7 @@ export const paymentPage: PageRenderer = ({ parts, id, query }) => {
         </div>
       )}
       <Timeline steps={steps} payment={payment} parts={parts} />
-      <div class="columns">
-        <FactsBox id="facts" label="Payment" rows={factsOf(parts, payment, merchant.name)} />
-        {tests.length > 0 && <CopyAsTest tests={tests} />}
-      </div>
+      <FactsBox id="facts" label="Payment" rows={factsOf(parts, payment, merchant.name)} />
     </>
   );
   const heading = {

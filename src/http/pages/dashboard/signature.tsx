@@ -2,7 +2,6 @@ import { requireFireable } from '../../../contract/delivery.ts';
 import { GatewayError } from '../../../contract/error.ts';
 import type { Merchant } from '../../../contract/merchant.ts';
 import { ipnBodyIn, isDeliveryId } from '../../../contract/pasted-ipn.ts';
-import { printedProblem } from '../../../contract/printed-fields.ts';
 import type { Delivery } from '../../../domain/state.ts';
 import type { Verification } from '../../../wire/dialect.ts';
 import type { AppDependencies } from '../../environment.ts';
@@ -29,8 +28,8 @@ const signatureCheckerPage: PageRenderer = ({ parts, query }) => {
             placeholder="status=success&identifier=…"
             hint={
               <>
-                The body that your handler got (a form or JSON), its fields as your program prints them, the
-                output of <code>ipn listen</code>, a whole request, a curl command, or the id of an IPN.
+                The body that your handler got (a form or JSON), a curl command, the output of PHP's{' '}
+                <code>print_r</code> or <code>var_dump</code>, or the id of an IPN.
               </>
             }
           />
@@ -53,12 +52,11 @@ const signatureCheckerPage: PageRenderer = ({ parts, query }) => {
 function Checked({ parts, given }: { parts: AppDependencies; given: FormValues }) {
   const { body, merchant } = pasted(parts, given);
   const verdict = verifyFor(parts, merchant, body, given['signature'] || undefined);
-  const problem = verdict.expected === null ? printedProblem(given['body'] ?? '') : undefined;
   return (
     <>
       <section class="box" id="verdict" data-verdict={verdict.valid ? 'good' : 'bad'} aria-label="Verdict">
         <h2>{sentence(verdict, Boolean(given['signature']))}</h2>
-        <Warnings of={problem === undefined ? verdict.reasons : [problem, ...verdict.reasons]} />
+        <Warnings of={verdict.reasons} />
         {verdict.fix !== null && <p>{verdict.fix}</p>}
         <SignatureSteps
           of={verdict}

@@ -16,7 +16,7 @@ import { capitalized, clip } from './text.ts';
  * Says what happened to an IPN, where, why, and how to fix it, on top of the page.
  *
  * @param props `ipn`: the delivery, if there is one; `url`: of the receiver, if there is no delivery; `from`: the page to
- *   return to; `test`: the link to the payment as a test; `children`: the buttons of a pending payment
+ *   return to; `children`: the buttons of a pending payment
  */
 export function VerdictCard(props: {
   of: FullVerdict;
@@ -24,10 +24,9 @@ export function VerdictCard(props: {
   url: string;
   from: string;
   parts: AppDependencies;
-  test?: string | undefined;
   children?: Child;
 }) {
-  const { of, ipn, url, from, parts, test, children } = props;
+  const { of, ipn, url, from, parts, children } = props;
   const { tone, headline, where, cause, fix, signed, code, action, to, unexplained, outcome } = of;
   const page = ipn && recordPath('ipns', ipn.id);
   const changes = ipn && parts.ipns.changesOf(ipn.id);
@@ -77,7 +76,6 @@ export function VerdictCard(props: {
         )}
         {action === 'faults' && <Link href={PLACES.faults.path}>Show the rules</Link>}
         {fix && where && <Link href={docsPath(signed ? SIGNATURES : DOCS[where])}>Documentation</Link>}
-        {test !== undefined && <a href={test}>Copy as test</a>}
       </div>
       {mayAsk && (
         <p class="soft">

@@ -6,10 +6,10 @@ const textOf = (html: string) =>
   html.replace(/<(?:style|script)[\s\S]*?<\/(?:style|script)>|<[^>]+>/g, ' ').replace(/\s+/g, ' ');
 
 it('the settings show every option with its value and source, without secrets', async () => {
-  const sim = await startSim({ ipnRetries: 3, profile: 'newer-server' });
+  const sim = await startSim({ ipnRetries: 3, profile: 'server' });
   const html = await pageOf(sim, '/_sim/ui/settings');
   const text = textOf(html);
-  expect(text).toMatch(/Profile newer-server Behaviours \d+ documented, \d+ observed, \d+ chosen/);
+  expect(text).toMatch(/Profile server Behaviours \d+ documented, \d+ observed, \d+ chosen/);
   expect(text).toMatch(/--ipn-retries 3 --ipn-retries /);
   expect(text).toMatch(/--delivery ipn-then-redirect default /);
   const given = await startSim({

@@ -42,13 +42,13 @@ describe('the signature checker', () => {
     expect(html).not.toContain(other.secretKey);
   });
 
-  it('reads what a program printed, and says how to get the raw body if fields are missing', async () => {
+  it('reads the output of print_r, and says how to get the raw body if it has no fields', async () => {
     const sim = await startSim();
     const lines = [...new URLSearchParams(signed(sim))].map(([name, value]) => `    [${name}] => ${value}`);
     const { html } = await postForm(sim, PAGE, { body: `Array\n(\n${lines.join('\n')}\n)` });
     expect(html).toContain('data-verdict="good"');
-    const part = await postForm(sim, PAGE, { body: '[object Object]' });
-    expect(part.html).toContain('print JSON.stringify(req.body)');
+    const part = await postForm(sim, PAGE, { body: 'Array' });
+    expect(part.html).toContain('paste the raw body, such as file_get_contents(');
   });
 
   it('accepts the id of an IPN, and checks its last attempt', async () => {
