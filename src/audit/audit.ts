@@ -272,7 +272,7 @@ async function runCases(shop: Shop, chosen: readonly AuditCase[]): Promise<Audit
   const isShared = Object.values(options.probes ?? {}).some((one) =>
     typeof one === 'string' ? !isAboutOneOrder(one) : one.length === 0,
   );
-  const most = shop.calibration.lagMs > LATE_MS ? CONCURRENCY_IF_LATE : CONCURRENCY;
+  const most = shop.patience.lagMs > LATE_MS ? CONCURRENCY_IF_LATE : CONCURRENCY;
   const limit = isShared ? 1 : most;
   /** Convictions and notes, which are tried again alone and on a fresh order. */
   const suspected = new Map<AuditCase, Finding>();

@@ -59,7 +59,7 @@ export class Bystanders {
     if (shop.isSame(text, after.text)) return;
     this.#pending = undefined;
     const isPaid = after.paid === true;
-    if (!isPaid && (await payByIpn(shop, payment)).paid) {
+    if (!isPaid && (await payByIpn(shop, payment)).isPaid) {
       this.#falseAlarms++;
       return;
     }
@@ -73,7 +73,7 @@ export class Bystanders {
 
   async #newlyPaid(): Promise<Payment | undefined> {
     using order = await this.#shop.takeOrder();
-    const isPaid = order && (await payByIpn(this.#shop, order.payment)).paid;
-    return isPaid && order.payment;
+    const isPaid = order && (await payByIpn(this.#shop, order.payment)).isPaid;
+    return isPaid ? order?.payment : undefined;
   }
 }

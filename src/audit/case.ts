@@ -167,7 +167,7 @@ async function lookAndJudge(
   judge: (after: OrderSnapshot) => Judgement | Promise<Judgement>,
   matter?: string,
 ): Promise<Judgement> {
-  const after = await shop.lookAfterGrace(payment);
+  const after = await shop.lookAfterRest(payment);
   return shop.canLook ? judge(after) : withoutProbe(matter);
 }
 
@@ -410,26 +410,36 @@ export const withoutPlace =
     return finding.verdict === 'pass' || answer === undefined ? finding : { ...finding, answer };
   };
 
-/** Pays an order with its correct IPN. @returns the paid order, undefined if the IPN did not pay it, and the response */
+/**
+ * Pays an order with its correct IPN.
+ *
+ * @returns whether it is paid, the response, and the order with all effects of its payment; without these, if some may
+ *   still come
+ */
 export async function payByIpn(
   shop: Shop,
   payment: Payment,
-): Promise<{ paid: OrderSnapshot | undefined; observation: Observation }> {
+): Promise<{ isPaid: boolean; paid?: OrderSnapshot | undefined; observation: Observation }> {
+  const before = await shop.look(payment);
   await shop.pay(payment);
   const observation = await shop.send({ url: shop.addressOf(payment), body: shop.ipnOf(payment).form });
-  const { paid } = await shop.lookUntilPaid(payment);
-  if (paid === false) return { paid: undefined, observation };
-  // The effects of a payment may appear shortly after it.
-  const after = await shop.lookAfterGrace(payment);
+  shop.patience.responded(observation.durationMs);
+  if ((await shop.lookUntilPaid(payment)).paid === false) return { isPaid: false, observation };
+  const isComplete = (await shop.lookUntilComplete(payment, before)) !== undefined;
   shop.settled.push({ payment, at: performance.now() });
-  return { paid: after, observation };
+  // Other effects than those of the control may follow, too.
+  return { isPaid: true, paid: isComplete ? await shop.lookAfterRest(payment) : undefined, observation };
 }
 
 /** A case with an order that its correct IPN has paid. @param run gets the order after the payment, as `paid` */
 export function afterPayment(run: (target: Target & { paid: OrderSnapshot }) => Promise<Finding>): Run {
   return withOrder(async (target) => {
-    const { paid, observation } = await payByIpn(target.shop, target.payment);
+    const { isPaid, paid, observation } = await payByIpn(target.shop, target.payment);
     if (paid) return run({ ...target, paid });
-    return unproven(`its genuine IPN did not pay the order (${described(observation)})`);
+    return unproven(
+      isPaid
+        ? 'what the payment of the control did, another payment had not done in time'
+        : `its genuine IPN did not pay the order (${described(observation)})`,
+    );
   });
 }

@@ -12,6 +12,7 @@ import { guessProbe } from './guess-probe.ts';
 import { Ipn } from './ipn.ts';
 import { type CompleteOptions, hasOrders } from './options.ts';
 import { Orders } from './order-source.ts';
+import { Patience } from './patience.ts';
 import { changedPlaces, differenceOf, type OrderSnapshot, probesOf } from './probe.ts';
 import type { ShopProcess } from './shop-process.ts';
 import { Turns } from './turns.ts';
@@ -27,20 +28,10 @@ interface Exchange {
 
 /** Maximum requests that may have been running when the shop crashed. */
 const SUSPECTS = 6;
-/** Maximum wait for a handler that responds before it processes the IPN. */
-const LONGEST_WAIT_MS = 5_000;
-const POLL_MS = 15;
-/** A payment counts as fully processed after this time without a change; the effects of a queue may take longer. */
-const QUIET_MS = 500;
-const QUIET_WITH_EFFECTS_MS = 1_000;
 /** Maximum wait for the response to a request while another is not whole. Only a shop that handles one at a time needs it. */
 const OVERLAP_WAIT_MS = 2_000;
 /** Time for a crashing shop to exit and close its connections. */
 const BREAK_MS = 50;
-const SHORTEST_GRACE_MS = 60;
-/** How much longer than for the control is waited at most. */
-const LONGEST_MARGIN_MS = 1_500;
-const SHORTEST_PATIENCE_MS = 2_000;
 
 /** The default limit for a response, in milliseconds: a slow handler that takes the payment is no failure. */
 export const TIMEOUT_MS = 30_000;
@@ -71,6 +62,9 @@ export class Shop {
   /** The limit for a response, in milliseconds. */
   readonly timeoutMs: number;
   readonly #client: AuditClient;
+  readonly patience = new Patience();
+  /** What each payment is expected to change: places of its order, and the output of further probes. */
+  #expected = { places: new Set<string>(), effects: new Set<string>() };
   /** What is learned is not learned from the attacks of other cases. */
   readonly #turns = new Turns();
   /** The part of the probe's output for an order that changes only with a cause. */
@@ -93,8 +87,6 @@ export class Shop {
   readonly running = new Set<string>();
   /** Measurements of the control, which all other cases are compared with. */
   calibration = {
-    /** From the response until the probe reports the order as paid, in milliseconds. */
-    lagMs: 0,
     /** From the request to the response, in milliseconds. */
     answerMs: 0,
     /** How much one payment changes the numbers in the probes' output, by probe and place. */
@@ -117,7 +109,7 @@ export class Shop {
     const { db, dbCmd, dbSkip, effects } = options;
     if ((db ?? dbCmd) !== undefined) {
       const database = new Database({ db, dbCmd, dbSkip }, (url) => gateway.egress.unreachable(url));
-      this.witness = new Witness(database, effects);
+      this.witness = new Witness(database, this.patience, effects);
     }
     this.orders = new Orders(gateway, options, this.notices, attackerUrl, (run) => this.#request(run));
     this.probes = probesOf(options, gateway);
@@ -395,32 +387,64 @@ export class Shop {
     }
   }
 
-  /** Waits until the order is paid, at most this long: by default much longer than the control took. */
-  async lookUntilPaid(payment: Payment, waitMs = this.#patienceMs): Promise<OrderSnapshot> {
-    const deadline = performance.now() + waitMs;
-    for (;;) {
-      const look = await this.look(payment);
-      if (look.paid !== false || performance.now() >= deadline) return look;
-      await pause(POLL_MS);
-    }
+  /** Waits until the order is paid. @param waitMs default: much longer than any payment took */
+  lookUntilPaid(payment: Payment, waitMs?: number): Promise<OrderSnapshot> {
+    return this.patience.until(
+      () => this.look(payment),
+      ({ paid }) => paid !== false,
+      waitMs,
+    );
   }
 
-  /** Waits until all effects of a payment are complete. @returns the final state, and the time of the last change */
-  async lookUntilQuiet(
-    payment: Payment,
-    first: OrderSnapshot,
-  ): Promise<{ look: OrderSnapshot; changedAt: number }> {
-    const usual = this.probes.effects.size ? QUIET_WITH_EFFECTS_MS : QUIET_MS;
-    const quietMs = usual + (this.witness?.lagMs ?? 0);
-    const deadline = performance.now() + LONGEST_WAIT_MS;
-    let [look, changedAt] = [first, first.at];
-    while (performance.now() < Math.min(changedAt + quietMs, deadline)) {
-      await pause(2 * POLL_MS);
-      const next = await this.look(payment);
-      if (next.text !== look.text || this.changedEffects(look, next).length) changedAt = next.at;
-      look = next;
+  /** Waits until nothing changes any more, and returns also when something last changed. */
+  async lookUntilAtRest(payment: Payment, restMs = this.patience.restMs) {
+    const isSame = (before: OrderSnapshot, after: OrderSnapshot) =>
+      before.text === after.text && !this.changedEffects(before, after).length;
+    const { reading, changedAt } = await this.patience.untilAtRest(() => this.look(payment), isSame, restMs);
+    return { look: reading, changedAt };
+  }
+
+  /**
+   * Waits until a paid order shows everything that the payment of the control changed. What comes later would look like an
+   * effect of the next request.
+   *
+   * @returns the order; undefined if something did not come in time
+   */
+  async lookUntilComplete(payment: Payment, before: OrderSnapshot): Promise<OrderSnapshot | undefined> {
+    const { places, effects } = this.#expected;
+    const missing = (look: OrderSnapshot) => {
+      const [changed, others] = this.#changed(before, look);
+      const late = [...effects].filter((name) => look.effects.has(name) && !others.includes(name));
+      return [...[...places].filter((place) => !changed.includes(place)), ...late];
+    };
+    const began = performance.now();
+    let readings = 0;
+    const look = await this.patience.until(
+      () => this.look(payment),
+      (reading) => {
+        readings++;
+        return !missing(reading).length;
+      },
+    );
+    const late = missing(look);
+    if (!late.length && readings > 1) this.patience.tookEffect(performance.now() - began);
+    // Not every payment does what the first one did, such as creating the account of a customer.
+    for (const name of late) {
+      places.delete(name);
+      effects.delete(name);
     }
-    return { look, changedAt };
+    return late.length ? undefined : look;
+  }
+
+  /** The places of the order, and the further probes, that changed. */
+  #changed(before: OrderSnapshot, after: OrderSnapshot): [places: string[], effects: string[]] {
+    return [changedPlaces(before.text, after.text), this.changedEffects(before, after)];
+  }
+
+  /** Remembers what the payment of the control changed. */
+  expectChanges(before: OrderSnapshot, after: OrderSnapshot): void {
+    const [places, effects] = this.#changed(before, after);
+    this.#expected = { places: new Set(places), effects: new Set(effects) };
   }
 
   /** The places of an order that changed, except those that only record IPNs. */
@@ -509,12 +533,12 @@ export class Shop {
       await this.pay(paid);
       await this.#send(this.postOf(paid)(this.ipnOf(paid)));
       await this.lookUntilPaid(paid);
-      await this.grace();
+      await this.patience.rest();
     }
     const changedBy = async (payment: Payment, status: string) => {
       const before = await this.look(payment);
       await this.#send(this.postOf(payment)(this.ipnOf(payment).badlySigned().set('status', status)));
-      return changedPlaces(before.text, (await this.lookAfterGrace(payment)).text);
+      return changedPlaces(before.text, (await this.lookAfterRest(payment)).text);
     };
     // A place that holds the last status changes with another status only.
     const ofPaid = [...(await changedBy(paid, 'success')), ...(own ? await changedBy(paid, 'failed') : [])];
@@ -538,24 +562,10 @@ export class Shop {
     return changed.map(([name]) => name).filter((name) => !this.unstable.has(name));
   }
 
-  /** Much longer than the control took. */
-  get #patienceMs(): number {
-    const { lagMs, answerMs } = this.calibration;
-    if (lagMs === 0) return LONGEST_WAIT_MS;
-    return Math.min(SHORTEST_PATIENCE_MS + 10 * (lagMs + answerMs), LONGEST_WAIT_MS);
-  }
-
-  /** Probes an order after the shop has had time to process a payment. */
-  async lookAfterGrace(payment: Payment): Promise<OrderSnapshot> {
-    await this.grace();
+  /** Probes an order after the shop has had time to process a request. */
+  async lookAfterRest(payment: Payment): Promise<OrderSnapshot> {
+    await this.patience.rest();
     return this.look(payment);
-  }
-
-  /** Waits longer than the shop took for the control. */
-  grace(): Promise<void> {
-    const { lagMs } = this.calibration;
-    const longer = Math.min(3 * lagMs, lagMs + LONGEST_MARGIN_MS);
-    return pause(Math.min(SHORTEST_GRACE_MS + longer, LONGEST_WAIT_MS));
   }
 }
 

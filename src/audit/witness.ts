@@ -12,11 +12,12 @@ import {
   WHOLE_ROW,
 } from '../database/changes.ts';
 import type { Database } from '../database/database.ts';
-import { pause, performance } from '../system/real-time.ts';
+import { performance } from '../system/real-time.ts';
 import type { ProbeRequest } from './client.ts';
 import type { OrderValues } from './command.ts';
 import { type Ipn, WRONG_SIGNATURE } from './ipn.ts';
 import type { Orders } from './order-source.ts';
+import { Patience } from './patience.ts';
 import { changedPlaces, valueAt } from './probe.ts';
 import { Turns } from './turns.ts';
 
@@ -25,11 +26,8 @@ import { Turns } from './turns.ts';
  * paid, refused and left alone.
  */
 
-const POLL_MS = 100;
-/** The rows are complete when nothing has changed for this long. Workers write late. */
-const QUIET_MS = 2_500;
-const SHORT_QUIET_MS = 600;
-const LONGEST_MS = 10_000;
+/** The rows of a new order, and of a rejected IPN, are written with the response or shortly after it. */
+const SHORT_REST_MS = 600;
 /** A shorter value occurs by chance. */
 const SHORTEST_TIE = 4;
 /** A shop that writes this status down writes down what was sent. */
@@ -53,6 +51,7 @@ interface LearnableShop {
 
 export class Witness {
   readonly #database: Database;
+  readonly #patience: Patience;
   readonly #turns = new Turns();
   /** The columns that hold an order's identifier, transaction id or token, as `table.column`. */
   #ties: ReadonlySet<string> = new Set();
@@ -66,12 +65,11 @@ export class Witness {
   learned: Learned | null = null;
   /** Changes of rejected IPNs, except their log. */
   suspects: readonly string[] = [];
-  /** From the response to an IPN until its last effect, in milliseconds. */
-  lagMs = 0;
 
   /** @param effects effects that the user names */
-  constructor(database: Database, effects: readonly string[] = []) {
+  constructor(database: Database, patience = new Patience(), effects: readonly string[] = []) {
     this.#database = database;
+    this.#patience = patience;
     this.#shared = effects;
   }
 
@@ -163,17 +161,14 @@ export class Witness {
     return JSON.stringify(Object.fromEntries(shown));
   }
 
-  /** Reads until nothing has changed for a while. @returns the rows, and when they last changed */
-  async #settled(quietMs: number): Promise<{ rows: Rows; at: number }> {
-    const end = performance.now() + LONGEST_MS;
-    let [rows, at] = [await this.#read(), performance.now()];
-    while (performance.now() < Math.min(at + quietMs, end)) {
-      await pause(POLL_MS);
-      const next = await this.#read();
-      if (changesBetween(rows, next).length) at = performance.now();
-      rows = next;
-    }
-    return { rows, at };
+  /** Reads until the shop is at rest. @returns the rows, and when they last changed */
+  async #atRest(restMs = SHORT_REST_MS): Promise<{ rows: Rows; at: number }> {
+    const { reading, changedAt } = await this.#patience.untilAtRest(
+      () => this.#read(),
+      (before, after) => !changesBetween(before, after).length,
+      Math.max(restMs, this.#patience.restMs),
+    );
+    return { rows: reading, at: changedAt };
   }
 
   /**
@@ -185,14 +180,14 @@ export class Witness {
     const placed: Payment[] = [];
     const tied: Set<string>[] = [];
     const created: Set<string>[] = [];
-    let { rows } = await this.#settled(SHORT_QUIET_MS);
+    let { rows } = await this.#atRest();
     for (let count = 0; count < 6; count++) {
       using order = await shop.orders.take();
       if (!order) return { missing: 'fewer than six orders could be placed' };
       order.isUntouched = count > 3;
       placed.push(order.payment);
       if (count > 1) continue;
-      const after = (await this.#settled(SHORT_QUIET_MS)).rows;
+      const after = (await this.#atRest()).rows;
       const made = newRows(rows, after);
       tied.push(tiesIn(made, shop.orders.valuesOf(order.payment)));
       created.push(new Set(made.map(({ table }) => `${table}.${WHOLE_ROW}`)));
@@ -208,14 +203,14 @@ export class Witness {
     const rowsCreated = both([...(created[0] ?? [])], [...(created[1] ?? [])]);
     this.#created = rowsCreated.map((place) => place.slice(0, -WHOLE_ROW.length - 1));
     const [one, other, third, fourth] = placed;
-    const { rows: start } = await this.#settled(SHORT_QUIET_MS);
+    const { rows: start } = await this.#atRest();
     for (const payment of [third, fourth]) {
       if (!payment) continue;
       const ipn = shop.ipnOf(payment).badlySigned();
       for (const status of ['failed', UNKNOWN_STATUS])
         await shop.send(shop.postOf(payment)(ipn.set('status', status)));
     }
-    const { rows: middle } = await this.#settled(SHORT_QUIET_MS);
+    const { rows: middle } = await this.#atRest();
     for (const payment of [one, other]) {
       const delivery = payment && (await shop.payWithIpn(payment));
       const last = delivery?.attempts.at(-1);
@@ -225,8 +220,8 @@ export class Witness {
         };
     }
     const paidAt = performance.now();
-    const { rows: end, at } = await this.#settled(QUIET_MS);
-    this.lagMs = Math.max(at - paidAt, 0);
+    const { rows: end, at } = await this.#atRest(this.#patience.unknownRestMs('rows'));
+    this.#patience.tookEffect(at - paidAt);
     const added = newRows(start, end);
     // Rows that were added with an IPN may name the order, too.
     const tiesOfAll = placed.map((payment) => tiesIn(added, shop.orders.valuesOf(payment)));

@@ -238,7 +238,7 @@ export const AMOUNT: readonly AuditCase[] = family({
       const { shop, payment, ipn, paid } = target;
       // The cases of class `once` test the effect of an unchanged copy.
       await send(target, ipn);
-      const copied = await shop.lookAfterGrace(payment);
+      const copied = await shop.lookAfterRest(payment);
       const outputOf = ({ text, effects }: OrderSnapshot) => [text, ...effects.values()].join('\n');
       return attack(
         target,

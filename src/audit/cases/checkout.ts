@@ -97,7 +97,7 @@ const afterwards = (pageOf: (payment: Payment) => string): Run =>
       if (!other) return unproven(NO_ORDERS);
       const before = await shop.look(other.payment);
       await shop.send({ ...request, url: pageOf(other.payment) });
-      const visited = await shop.lookAfterGrace(other.payment);
+      const visited = await shop.lookAfterRest(other.payment);
       const counted = changedPlaces(before.text, visited.text);
       const places = [
         ...changed.filter((place) => !counted.includes(place)),
@@ -229,8 +229,8 @@ const RETURN = family({
       const closed = shop.whyClosed(second.successUrl);
       if (closed !== undefined) return skipped(closed);
       const before = await shop.look(second);
-      const { paid } = await payByIpn(shop, payment);
-      if (!paid) return unproven('the genuine IPN did not pay the first order');
+      const { isPaid } = await payByIpn(shop, payment);
+      if (!isPaid) return unproven('the genuine IPN did not pay the first order');
       const attacked = { ...target, payment: second, before };
       return attack(attacked, { url: second.successUrl, headers }, rejected(attacked));
     }),
@@ -259,7 +259,7 @@ const RETURN = family({
           if (closed !== undefined) return skipped(closed);
           const request = target.post(bad(target.ipn, shop.gateway.secretKey));
           await shop.send(request);
-          if ((await shop.lookAfterGrace(target.payment)).paid)
+          if ((await shop.lookAfterRest(target.payment)).paid)
             return { ...skipped('the IPN itself pays the order'), verdict: 'pass' };
           const found = await attack(target, page, rejected(target));
           return {

@@ -211,17 +211,23 @@ export const CONTROL: AuditCase = {
       return { ...shown, verdict: 'unproven', why: wrong.why };
     }
     check.wrong = null;
-    const { look: settled, changedAt } = await shop.lookUntilQuiet(payment, after);
+    const shownBy = shop.witness ? 'rows' : 'probe';
+    const { look: settled, changedAt } = await shop.lookUntilAtRest(
+      payment,
+      shop.patience.unknownRestMs(shownBy),
+    );
     const changes = numericChanges({ ...before, text: shop.stablePart(before.text) }, settled);
     for (const place of idle.keys()) changes.delete(place);
     shop.calibration = {
       ...shop.calibration,
-      lagMs: Math.max(changedAt - answered, 1),
       answerMs: observation.durationMs,
       changes,
       amount: payment.amount,
       route: routeOf(shown.answer.url),
     };
+    shop.expectChanges({ ...before, text: shop.stablePart(before.text) }, settled);
+    shop.patience.responded(observation.durationMs);
+    shop.patience.tookEffect(Math.max(changedAt - answered, 0));
     shop.orders.origin = originOf(payment.ipnUrl);
     shop.control = { payment, before };
     shop.settled.push({ payment, at: answered });

@@ -172,7 +172,7 @@ export const IDENTIFIER: readonly AuditCase[] = family({
       using order = await shop.takeAnother();
       const shown = { sent: requests.map(requestText).join('\n'), curl: curlsOf(requests) };
       if (!order || !next.includes(order.payment.identifier)) return { ...nothing, verdict: 'pass' };
-      const { paid } = await shop.lookAfterGrace(order.payment);
+      const { paid } = await shop.lookAfterRest(order.payment);
       return paid
         ? {
             ...shown,

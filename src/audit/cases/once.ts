@@ -55,7 +55,7 @@ const replay = (copyOf: (target: Target) => Ipn | Promise<Ipn>): Run =>
 
 /** The final state of an order: an e-mail may follow later than that of the control did. */
 const lookLast = async (shop: Shop, payment: Payment, first: OrderSnapshot): Promise<OrderSnapshot> =>
-  shop.probes.effects.size ? (await shop.lookUntilQuiet(payment, first)).look : first;
+  shop.probes.effects.size ? (await shop.lookUntilAtRest(payment)).look : first;
 
 const judgeCopy = (shop: Shop, payment: Payment, paid: OrderSnapshot) => async (first: OrderSnapshot) => {
   const after = await lookLast(shop, payment, first);
@@ -89,7 +89,7 @@ async function judgeTogether(target: Target): Promise<Judgement> {
 
 async function judgeEffects({ shop, payment, before }: Target): Promise<Judgement> {
   await shop.lookUntilPaid(payment);
-  const after = await lookLast(shop, payment, await shop.lookAfterGrace(payment));
+  const after = await lookLast(shop, payment, await shop.lookAfterRest(payment));
   if (!shop.canLook) return withoutProbe('how often the payment took effect');
   if (!after.paid) return fail('After copies of its IPN, the order is not paid.');
   const { changes, amount } = shop.calibration;
@@ -120,7 +120,7 @@ async function changesOfOne(shop: Shop): Promise<Map<string, number> | undefined
   const { payment } = order;
   const before = await shop.look(payment);
   const { paid } = await payByIpn(shop, payment);
-  return paid && numericChanges(before, (await shop.lookUntilQuiet(payment, paid)).look);
+  return paid && numericChanges(before, (await shop.lookUntilAtRest(payment)).look);
 }
 
 /** Requests that reach the shop at the same time. */
@@ -159,7 +159,7 @@ const withOther: Run = withOrder(async (target) => {
   if (!first) return skipped('there is nothing to send');
   const shown = evidence(forgery, first);
   const { paid } = await shop.lookUntilPaid(other.payment);
-  const judged = rejected(target)(await shop.lookAfterGrace(target.payment), shown.observed);
+  const judged = rejected(target)(await shop.lookAfterRest(target.payment), shown.observed);
   if (!shop.canLook) return { ...shown, ...withoutProbe() };
   const isLost = judged.verdict === 'pass' && paid === false;
   return {
@@ -223,7 +223,7 @@ const replayOfOldest: Run = async (shop) => {
   if (isAmbiguous(shop, payment)) return ambiguous(payment);
   await pause(Math.max(at + MUCH_LATER_MS - performance.now(), 0));
   // Rows of no order may still come from the payment of another case.
-  if (shop.witness) await shop.grace();
+  if (shop.witness) await shop.patience.rest();
   const before = await shop.look(payment);
   const target = { shop, payment, before, ipn: shop.ipnOf(payment), post: shop.postOf(payment) };
   return attack(target, target.ipn, judgeCopy(shop, payment, before), 'whether the copy had a second effect');
@@ -329,7 +329,7 @@ const afterFailure: Run = afterPayment(async (target) => {
   for (const status of ['failed', 'canceled']) await send(target, ipn.set('status', status));
   for (const url of [payment.cancelUrl, payment.successUrl])
     if (shop.hasOrders && shop.whyClosed(url) === undefined) await shop.send({ url });
-  const before = await shop.lookAfterGrace(payment);
+  const before = await shop.lookAfterRest(payment);
   return attack(target, ipn, judgeEffect(shop, before), 'whether the copy had a second effect');
 });
 
@@ -515,7 +515,7 @@ const twice = (requestOf: (target: Target) => ProbeRequest | string): Run =>
     const request = requestOf(target);
     if (typeof request === 'string') return skipped(request);
     await shop.send(request);
-    const before = await shop.lookAfterGrace(payment);
+    const before = await shop.lookAfterRest(payment);
     return attack(target, request, judgeEffect(shop, before), 'whether the second had an effect');
   });
 
@@ -593,7 +593,7 @@ const STATUS = family({ class: 'H', group: 'status', harm: CHANGES_ORDERS, mista
       const forged = target.ipn.badlySigned();
       for (let count = 1; count < FORGERIES; count++) await send(target, forged);
       const { shown } = await send(target, forged);
-      const paid = rejected(target)(await target.shop.lookAfterGrace(target.payment), shown.observed);
+      const paid = rejected(target)(await target.shop.lookAfterRest(target.payment), shown.observed);
       if (paid.verdict === 'fail') return { ...shown, ...paid };
       const judged = await judgeStillPayable(target);
       if (judged.verdict !== 'fail') return { ...shown, ...judged };
