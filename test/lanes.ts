@@ -25,8 +25,14 @@ const OUTSIDE_THE_PROCESS = [
 ];
 const MOCKING = ['test/delivery/egress.test.ts', 'test/store/migrations.test.ts'];
 
-/** Tests in other test runners, shops in other languages, and database servers. */
-const FOR_RELEASES = ['test/recipes/runners.test.ts', 'test/audit/{database-servers,merchants}.test.ts'];
+/** Tests without sockets and processes in a folder of others. */
+const INSIDE_THE_PROCESS = ['test/docs/pages.test.ts', 'test/audit/{condition,tokens,witness}.test.ts'];
+
+/** Tests in other test runners, audits of shops in other languages and with databases, and of many shops. */
+const FOR_RELEASES = [
+  'test/recipes/runners.test.ts',
+  'test/audit/{database-servers,database-shops,fixes,handlers,ignorant,merchants,mutants}.test.ts',
+];
 
 /** Every test file is in exactly one of these. `npm test` skips the last two. */
 export const LANES: Readonly<Record<string, Lane>> = {
@@ -34,7 +40,7 @@ export const LANES: Readonly<Record<string, Lane>> = {
   unit: {
     include: [
       'test/*.test.ts',
-      'test/docs/pages.test.ts',
+      ...INSIDE_THE_PROCESS,
       'test/{conform,contract,database,delivery,domain,options,store,system,tls,wire}/**/*.test.ts',
     ],
     exclude: [...OUTSIDE_THE_PROCESS, ...MOCKING],
@@ -46,7 +52,7 @@ export const LANES: Readonly<Record<string, Lane>> = {
       'test/{audit,browser,cli,clients,docs,http,library,recipes,usecases}/**/*.test.ts',
       ...OUTSIDE_THE_PROCESS,
     ],
-    exclude: ['test/docs/pages.test.ts', ...MOCKING, ...FOR_RELEASES],
+    exclude: [...INSIDE_THE_PROCESS, ...MOCKING, ...FOR_RELEASES],
     needs: ['build', 'project', 'chromium'],
   },
   /** Only `npm run test:release` runs these. */

@@ -50,7 +50,7 @@ interface LearnableShop {
 }
 
 export class Witness {
-  readonly #database: Database;
+  readonly #database: Pick<Database, 'read' | 'notices'>;
   readonly #patience: Patience;
   readonly #turns = new Turns();
   /** The columns that hold an order's identifier, transaction id or token, as `table.column`. */
@@ -67,7 +67,7 @@ export class Witness {
   suspects: readonly string[] = [];
 
   /** @param effects effects that the user names */
-  constructor(database: Database, patience = new Patience(), effects: readonly string[] = []) {
+  constructor(database: Pick<Database, 'read' | 'notices'>, patience = new Patience(), effects: readonly string[] = []) {
     this.#database = database;
     this.#patience = patience;
     this.#shared = effects;
