@@ -2,17 +2,20 @@ import { usage } from '../contract/error.ts';
 import type { DatabaseClient } from './client.ts';
 import { mysql } from './mysql.ts';
 import { postgres } from './postgres.ts';
-import { sqlite } from './sqlite.ts';
+import { openSqlite } from './sqlite.ts';
+
+/** Opens the client of a database for a reading. @throws GatewayError `check_failed`, `usage` */
+export type OpenClient = () => Promise<DatabaseClient>;
 
 /**
- * The client of a database.
+ * How to open the client of a database.
  *
  * @param db `sqlite:<file>`, `mysql://user@host[:port]/name[?socket=…]` or `postgres://…`
  * @throws GatewayError `usage`
  */
-export function clientOf(db: string): DatabaseClient {
+export function openerOf(db: string): OpenClient {
   const [, kind = '', rest = ''] = /^(sqlite|mysql|mariadb|postgres(?:ql)?):(.*)$/s.exec(db) ?? [];
-  if (kind === 'sqlite' && rest !== '') return sqlite(rest.replace(/^\/\/(?=\/)/, ''));
+  if (kind === 'sqlite' && rest !== '') return () => openSqlite(rest.replace(/^\/\/(?=\/)/, ''));
   if (kind === '' || !URL.canParse(db) || !rest.startsWith('//')) {
     throw usage(
       `--db is sqlite:<file>, mysql://user@host/name or postgres://user@host/name (got "${db.replace(/:[^:@/]*@/, ':…@')}")`,
@@ -26,7 +29,8 @@ export function clientOf(db: string): DatabaseClient {
   }
   if (url.pathname.length < 2)
     throw usage(`--db must end with the name of the database, as in ${kind}://localhost/shop`);
-  return isPostgres ? postgres(db) : mysql(url);
+  const client = isPostgres ? postgres(db) : mysql(url);
+  return async () => client;
 }
 
 /** The hosts that an address of a database names; none for a file or a socket. */

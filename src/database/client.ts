@@ -5,7 +5,7 @@ import type { Row } from './changes.ts';
  * versions, sockets and passwords.
  */
 
-/** A program to run, and how to ask it. */
+/** A program to run, and how to ask it. A new one is opened for each reading. */
 export interface DatabaseClient {
   /** Names of the program: the first that is installed is run. */
   files: readonly string[];
@@ -23,6 +23,8 @@ export interface DatabaseClient {
   echo: (line: string) => string;
   /** Prints `{"n": the number of rows}`. */
   count: (table: string) => string;
+  /** Removes what was made for a reading. */
+  close?: () => Promise<void>;
   /** Prints each row of a table as JSON; without a primary key, with its `rowid` if the database has one. */
   select: (table: string, columns: readonly Column[], hasKey: boolean) => string;
 }

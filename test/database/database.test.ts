@@ -1,9 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { changesBetween } from '../../src/database/changes.ts';
 import { Database, type DatabaseOptions } from '../../src/database/database.ts';
+import { launchProgram } from '../helpers/child.ts';
 import { isInstalled, startMariaDb, startPostgres } from '../helpers/databases.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 
@@ -67,15 +69,75 @@ const CHANGES = [
   { table: 'mails', key: expect.any(String), column: '*', from: null, to: 'a row' },
 ];
 
+/** Changes all rows again and again until it is stopped, and prints why it could not. It waits for no lock. */
+const WRITER = `
+import signal, sqlite3, sys
+signal.signal(signal.SIGTERM, lambda *_: sys.exit())
+db = sqlite3.connect(sys.argv[1], timeout=0, isolation_level=None)
+db.execute(f'PRAGMA journal_mode = {sys.argv[2]}')
+db.execute('CREATE TABLE orders (id INTEGER PRIMARY KEY, version INTEGER, body TEXT)')
+db.executemany("INSERT INTO orders (version, body) VALUES (0, ?)", 20 * [('x' * 1000,)])
+print('writing', flush=True)
+while True:
+    try:
+        db.execute('UPDATE orders SET version = version + 1')
+    except sqlite3.OperationalError as error:
+        print(error, flush=True)
+`;
+
+/** Writes a part of a transaction to the file, and crashes. */
+const INTERRUPTED = `
+import os, sqlite3, sys
+db = sqlite3.connect(sys.argv[1], isolation_level=None)
+db.execute('CREATE TABLE orders (status TEXT, body TEXT)')
+db.executemany("INSERT INTO orders VALUES ('pending', ?)", 20 * [('x' * 1000,)])
+db.execute('PRAGMA cache_size = 1')
+db.execute('BEGIN')
+db.execute("UPDATE orders SET status = 'paid'")
+os._exit(0)
+`;
+
 const unlessMissing = (program: string) =>
   isInstalled(program) ? '' : ` (not tried here: ${program} is missing)`;
 
 describe.skipIf(!isInstalled('sqlite3'))(`SQLite${unlessMissing('sqlite3')}`, () => {
-  it('is read, also while a program writes', async () => {
+  it('is read', async () => {
     const file = join(await temporaryFolder(), 'shop.db');
     const change = (sql: string) => execFileSync('sqlite3', [file], { input: sql });
     expect(await changed(`sqlite:${file}`, change)).toEqual(expect.arrayContaining(CHANGES));
   });
+
+  it.skipIf(!isInstalled('python3')).each(['delete', 'persist', 'wal'])(
+    `is read without a lock, in whole transactions, while a program writes (journal_mode %s)${unlessMissing('python3')}`,
+    async (mode) => {
+      const folder = await temporaryFolder();
+      const file = join(folder, 'shop.db');
+      const writer = launchProgram(['python3', '-c', WRITER, file, mode], { cwd: folder });
+      await writer.until((stdout) => stdout.includes('writing'));
+      const database = open({ db: `sqlite:${file}` });
+      for (let count = 0; count < 10; count++) {
+        const rows = [...((await database.read()).get('orders')?.values() ?? [])];
+        expect(new Set(rows.map(({ version }) => version)).size).toBe(1);
+      }
+      writer.child.kill('SIGTERM');
+      expect(await writer.ended).toMatchObject({ stdout: 'writing\n', stderr: '' });
+    },
+  );
+
+  it.skipIf(!isInstalled('python3'))(
+    `is read as before an interrupted transaction, which is left to the shop${unlessMissing('python3')}`,
+    async () => {
+      const folder = await temporaryFolder();
+      const file = join(folder, 'shop.db');
+      execFileSync('python3', ['-c', INTERRUPTED, file]);
+      const files = () => Promise.all(['', '-journal'].map((suffix) => readFile(file + suffix)));
+      const before = await files();
+      const rows = [...((await open({ db: `sqlite:${file}` }).read()).get('orders')?.values() ?? [])];
+      expect(new Set(rows.map(({ status }) => status))).toEqual(new Set(['pending']));
+      expect(await files()).toEqual(before);
+      expect(await readdir(folder)).toHaveLength(2);
+    },
+  );
 
   it('is only data: a table whose name has a line break, and rows that are alike', async () => {
     const file = join(await temporaryFolder(), 'shop.db');
@@ -89,7 +151,7 @@ b`;
   });
 
   it('that does not exist is not created', async () => {
-    await expect(open({ db: 'sqlite:/nowhere/shop.db' }).read()).rejects.toThrow('unable to open database');
+    await expect(open({ db: 'sqlite:/nowhere/shop.db' }).read()).rejects.toThrow('no such file');
   });
 });
 
