@@ -248,7 +248,8 @@ async function openRows({ db, dbSkip }: ResolvedOptions, egress: Egress, notice:
     import('./database/database.ts'),
     import('./usecases/shop-rows.ts'),
   ]);
-  const database = new Database({ db, dbSkip }, (url) => egress.unreachable(url));
+  const database = new Database({ db, dbSkip }, (host, port) => egress.resolve(host, port));
+  await database.requireAllowed();
   const reported = new Set<string>();
   const read = async () => {
     const rows = await database.read();

@@ -1,8 +1,9 @@
 import { GatewayError, usage } from '../contract/error.ts';
 import { plainText } from '../contract/text.ts';
-import { hostsOf, type OpenClient, openerOf } from './address.ts';
+import { type OpenClient, openerOf } from './address.ts';
 import type { Row, Rows } from './changes.ts';
 import { type Column, type DatabaseClient, MARK, rowsIn } from './client.ts';
+import type { Resolve } from './hosts.ts';
 import { readInserts } from './inserts.ts';
 import { printedBy, unreadable } from './run-client.ts';
 
@@ -28,27 +29,34 @@ interface Table {
 /** A shop's database, of which the rows are read and nothing is written. */
 export class Database {
   readonly #options: DatabaseOptions;
+  readonly #resolve: Resolve;
   readonly #open: OpenClient | undefined;
   #tables: Promise<Table[]> | undefined;
   /** Messages for the user, such as a table that is too large. */
   readonly notices = new Set<string>();
 
-  /**
-   * @param unreachable why an address must not be reached; null if it may
-   * @throws GatewayError `usage`; `forbidden` for a database that is neither on this machine nor at a private address
-   */
-  constructor(options: DatabaseOptions, unreachable: (url: string) => string | null) {
+  /** @throws GatewayError `usage` */
+  constructor(options: DatabaseOptions, resolve: Resolve) {
     const { db, dbCmd } = options;
     if ((db === undefined) === (dbCmd === undefined)) throw usage('specify either --db or --db-cmd');
     this.#options = options;
+    this.#resolve = resolve;
     this.#open = db === undefined ? undefined : openerOf(db);
-    for (const host of db === undefined ? [] : hostsOf(db)) {
-      const problem = unreachable(`http://${host}/`);
-      if (problem !== null) throw new GatewayError('forbidden', `--db is not allowed: ${problem}`);
-    }
   }
 
-  /** Every row, as of one moment. @throws GatewayError `check_failed` */
+  /**
+   * Checks where the database is, before it is read. A name that cannot be resolved may have an address later.
+   *
+   * @throws GatewayError `forbidden` if it is neither on this machine nor at a private address
+   */
+  async requireAllowed(): Promise<void> {
+    if (this.#options.db?.startsWith('sqlite:')) return;
+    await this.#open?.(this.#resolve).catch((error: unknown) => {
+      if (!(error instanceof GatewayError && error.code === 'check_failed')) throw error;
+    });
+  }
+
+  /** Every row, as of one moment. @throws GatewayError `check_failed`, `forbidden`, `usage` */
   async read(): Promise<Rows> {
     const { dbCmd, dbSkip = [] } = this.#options;
     if (!this.#open) {
@@ -58,7 +66,7 @@ export class Database {
         tables.map(([name, rows]) => [name, keyed(rows, rows[0] && 'id' in rows[0] ? ['id'] : [])]),
       );
     }
-    const client = await this.#open();
+    const client = await this.#open(this.#resolve);
     try {
       return await this.#readWith(client);
     } catch (error) {
