@@ -17,7 +17,7 @@ export interface DatabaseClient {
   /** Statements before and after the queries: one transaction that reads only, and waits for nobody. */
   begin: string;
   end: string;
-  /** Prints `{"t": table, "c": column, "k": whether it is in the primary key, "w": a function that makes text of it}` for each column. */
+  /** Prints `{"t": table, "c": column, "k": whether it is in the primary key, "w": what makes text of it}` for each column. */
   schema: string;
   /** Prints a line. */
   echo: (line: string) => string;
@@ -31,7 +31,7 @@ export interface DatabaseClient {
 
 export interface Column {
   name: string;
-  /** The function that makes text of its values, if JSON cannot hold them; empty if it can. */
+  /** The function or type that makes text of its values; empty if they are plain values in JSON. */
   wrap: string;
 }
 

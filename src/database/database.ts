@@ -1,7 +1,6 @@
 import { GatewayError, usage } from '../contract/error.ts';
-import { plainText } from '../contract/text.ts';
 import { type OpenClient, openerOf } from './address.ts';
-import type { Row, Rows } from './changes.ts';
+import type { Reading, Row } from './changes.ts';
 import { type Column, type DatabaseClient, MARK, rowsIn } from './client.ts';
 import type { Resolve } from './hosts.ts';
 import { readInserts } from './inserts.ts';
@@ -57,14 +56,12 @@ export class Database {
   }
 
   /** Every row, as of one moment. @throws GatewayError `check_failed`, `forbidden`, `usage` */
-  async read(): Promise<Rows> {
+  async read(): Promise<Reading> {
     const { dbCmd, dbSkip = [] } = this.#options;
     if (!this.#open) {
       const printed = await printedBy({ files: [dbCmd ?? ''] });
       const tables = [...readInserts(printed)].filter(([name]) => !dbSkip.includes(name));
-      return new Map(
-        tables.map(([name, rows]) => [name, keyed(rows, rows[0] && 'id' in rows[0] ? ['id'] : [])]),
-      );
+      return readingOf(tables.map(([name, rows]) => ({ name, rows, key: ['id'] })));
     }
     const client = await this.#open(this.#resolve);
     try {
@@ -77,14 +74,20 @@ export class Database {
     }
   }
 
-  async #readWith(client: DatabaseClient): Promise<Rows> {
+  async #readWith(client: DatabaseClient): Promise<Reading> {
     this.#tables ??= this.#readTables(client);
     const tables = await this.#tables;
     // Tables may be created and dropped while a shop is developed.
     if (!tables.length) this.#tables = undefined;
     const select = ({ name, columns, key }: Table) => client.select(name, columns, key.length > 0);
     const found = await query(client, tables.map(select));
-    return new Map(tables.map(({ name, key }, index) => [name, keyed(found[index] ?? [], key)]));
+    return readingOf(
+      tables.map(({ name, key }, index) => ({
+        name,
+        rows: found[index] ?? [],
+        key: key.length ? key : ['rowid'],
+      })),
+    );
   }
 
   async #readTables(client: DatabaseClient): Promise<Table[]> {
@@ -111,14 +114,22 @@ export class Database {
   }
 }
 
+function readingOf(
+  tables: readonly { name: string; rows: readonly Row[]; key: readonly string[] }[],
+): Reading {
+  return {
+    rows: new Map(tables.map(({ name, rows, key }) => [name, keyed(rows, key)])),
+    keys: new Map(tables.map(({ name, key }) => [name, key])),
+  };
+}
+
 /** Rows by their key. A row without a key has its whole content as its key, and a number if it is not the first. */
 function keyed(rows: readonly Row[], key: readonly string[]): Map<string, Row> {
-  const names = key.length ? key : ['rowid'];
   const found = new Map<string, Row>();
   const counts = new Map<string, number>();
   for (const row of rows) {
-    const isNamed = names.every((name) => name in row);
-    const own = isNamed ? names.map((name) => plainText(row[name]) ?? '').join(', ') : JSON.stringify(row);
+    const isNamed = key.every((name) => name in row);
+    const own = isNamed ? key.map((name) => row[name] ?? '').join(', ') : JSON.stringify(row);
     const count = (counts.get(own) ?? 0) + 1;
     counts.set(own, count);
     found.set(count === 1 ? own : `${own} #${count}`, row);
