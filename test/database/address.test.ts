@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { GatewayError } from '../../src/contract/error.ts';
 import { openerOf } from '../../src/database/address.ts';
+import { Database } from '../../src/database/database.ts';
 
 /** Hosts by name. Others cannot be resolved. */
 const HOSTS: Readonly<Record<string, readonly string[]>> = {
@@ -85,6 +86,12 @@ describe('the address of a database', () => {
     ['mysql://root@localhost/x?socket=/run/s', '--user=root --host=localhost --socket=/run/s --database=x'],
   ])('%s connects to what was checked: %s', async (db, expected) => {
     expect(await connection(db)).toBe(expected);
+  });
+
+  it('is checked before the first reading, unless it cannot be resolved yet', async () => {
+    const check = (db: string) => new Database({ db }, resolve).requireAllowed();
+    await check('mysql://nowhere/x');
+    await expect(check('mysql://db.example.com/x')).rejects.toThrow('forbidden host: db.example.com');
   });
 
   it('may leave the host to the variable PGHOST, which is checked, too', async () => {
