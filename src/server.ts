@@ -36,7 +36,7 @@ import { startAutoSettling } from './usecases/auto-settle.ts';
 import { resumeClock } from './usecases/clock.ts';
 import { EventLog } from './usecases/event-log.ts';
 import { startRetaining } from './usecases/retention.ts';
-import { UNSEEN } from './usecases/seen-rows.ts';
+import { type SeenRows, UNSEEN } from './usecases/seen-rows.ts';
 import { createUseCases } from './usecases/use-cases.ts';
 import { dialect } from './wire/documented/service.ts';
 
@@ -157,7 +157,9 @@ async function build(plan: Plan, { folder, store, clock, identity }: Opened, shu
   const { options, settings, egress, initial, preparation, controlToken, style, baseUrl, report } = plan;
   const random = systemRandom;
   const stopped = shutdown.stopping.signal;
-  const events = new EventLog(store, clock, randomUUID().slice(0, 8));
+  let rows: SeenRows = UNSEEN;
+  const run = randomUUID().slice(0, 8);
+  const events = new EventLog(store, clock, run, (deliveryId) => rows.whenKnown(deliveryId));
   const notice = (text: string) => events.notice(text);
   const drawIds = () =>
     createIds(
@@ -179,7 +181,8 @@ async function build(plan: Plan, { folder, store, clock, identity }: Opened, shu
     notice,
   });
   const poster = new Poster(egress, plan.trust);
-  const { database, rows } = await openRows(options, egress, notice);
+  const shop = await openRows(options, egress, notice);
+  rows = shop.rows;
   const courier = new Courier({
     store,
     clock,
@@ -202,7 +205,7 @@ async function build(plan: Plan, { folder, store, clock, identity }: Opened, shu
     visit: (url) => poster.visit(url, settings.ipn.timeoutMs, stopped),
     // Loaded only when used, to keep the start fast.
     orderProbe: async (by, identifier) =>
-      (await import('./audit/order-probe.ts')).orderProbe(by, identifier, egress, database),
+      (await import('./audit/order-probe.ts')).orderProbe(by, identifier, egress, shop.database),
     faults,
     initial,
     preparation,
@@ -248,7 +251,8 @@ async function openRows({ db, dbSkip }: ResolvedOptions, egress: Egress, notice:
     import('./database/database.ts'),
     import('./usecases/shop-rows.ts'),
   ]);
-  const database = new Database({ db, dbSkip }, (url) => egress.unreachable(url));
+  const database = new Database({ db, dbSkip }, (host, port) => egress.resolve(host, port));
+  await database.requireAllowed();
   const reported = new Set<string>();
   const read = async () => {
     const rows = await database.read();

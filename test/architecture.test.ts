@@ -33,6 +33,7 @@ const ALLOWED: Record<string, Doors> = {
       'node:fs/promises',
       'node:http',
       'node:net',
+      'node:os',
       'node:path',
       'node:timers',
       'node:url',
@@ -73,7 +74,7 @@ const ALLOWED: Record<string, Doors> = {
     node: ['*'],
   },
   tls: {
-    layers: ['contract', 'options', 'system/files.ts', 'system/real-time.ts'],
+    layers: ['contract', 'options', 'system/files.ts', 'system/real-time.ts', 'system/temporary-folder.ts'],
     packages: ['node-forge', 'node-forge/lib/asn1.js', 'node-forge/lib/util.js'],
     node: ['*'],
   },
@@ -97,7 +98,8 @@ const ALLOWED: Record<string, Doors> = {
     node: ['*'],
   },
   database: {
-    layers: ['contract', 'system/run-process.ts'],
+    layers: ['contract', 'system/real-time.ts', 'system/run-process.ts', 'system/temporary-folder.ts'],
+    node: ['node:fs/promises', 'node:path'],
   },
   audit: {
     layers: [
@@ -168,7 +170,6 @@ const EXCEPTIONS: Record<string, Doors> = {
   'cli/start-emulator.ts': { layers: ['server'] },
   'library/start.ts': { layers: ['server'], node: ['node:worker_threads'] },
   'library/thread.ts': { layers: [], node: ['node:worker_threads'] },
-  'cli/client-environment.ts': { layers: ['tls/temporary-folder.ts'] },
 };
 
 interface Import {

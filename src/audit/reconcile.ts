@@ -52,7 +52,8 @@ async function compare(gateway: Gateway, options: ReconcileOptions) {
   const condition = hasRows && paidWhen !== undefined ? asRowCondition(paidWhen) : paidWhen;
   const { probe: given, isPaid } = probesOf({ ...options, paidWhen: condition }, gateway);
   const rows =
-    hasRows && new Witness(new Database({ db, dbCmd, dbSkip }, (url) => gateway.egress.unreachable(url)));
+    hasRows &&
+    new Witness(new Database({ db, dbCmd, dbSkip }, (host, port) => gateway.egress.resolve(host, port)));
   const probe = rows ? rows.look.bind(rows) : given;
   if (!probe) throw usage('reconcile needs a probe: specify --probe-cmd, --probe-url or --db');
   requireConsistent(options, gateway.egress);

@@ -108,7 +108,9 @@ export class Shop {
     this.attackerUrl = attackerUrl;
     const { db, dbCmd, dbSkip, effects } = options;
     if ((db ?? dbCmd) !== undefined) {
-      const database = new Database({ db, dbCmd, dbSkip }, (url) => gateway.egress.unreachable(url));
+      const database = new Database({ db, dbCmd, dbSkip }, (host, port) =>
+        gateway.egress.resolve(host, port),
+      );
       this.witness = new Witness(database, this.patience, effects);
     }
     this.orders = new Orders(gateway, options, this.notices, attackerUrl, (run) => this.#request(run));

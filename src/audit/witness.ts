@@ -92,7 +92,7 @@ export class Witness {
   }
 
   #read(): Promise<Rows> {
-    return this.#turns.read(() => this.#database.read());
+    return this.#turns.read(async () => (await this.#database.read()).rows);
   }
 
   #rowsOf(rows: Rows, values: OrderValues): OwnRows {
@@ -241,9 +241,7 @@ export class Witness {
     // A row that holds what was sent is a log. Anything else that a rejected IPN changes is an effect before the checks.
     const logs = new Set(
       newRows(start, middle)
-        .filter(({ row }) =>
-          Object.values(row).some((value) => SENT.test(plainText(value) ?? JSON.stringify(value))),
-        )
+        .filter(({ row }) => Object.values(row).some((value) => SENT.test(String(value))))
         .map(({ table }) => `${table}.${WHOLE_ROW}`),
     );
     const isLog = (place: string) => logs.has(`${place.split('.')[0]}.${WHOLE_ROW}`);
@@ -366,7 +364,7 @@ function together(values: readonly (Value | undefined)[]): Value | undefined {
   // Numbers and truth values stay what they are.
   const shown = values.map((value) => {
     const text = textOf(value);
-    return text === A_TIME || typeof value === 'string' || typeof value === 'object' ? text : value;
+    return text === A_TIME || typeof value === 'string' ? text : value;
   });
   if (shown.length === 1) return shown[0];
   const isSum = shown.every((value) => typeof value === 'number');

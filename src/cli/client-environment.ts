@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { rootCertificates } from 'node:tls';
 import { packaged } from '../system/package-info.ts';
-import { makeTemporaryFolder, removeTemporaryFolder } from '../tls/temporary-folder.ts';
+import { makeTemporaryFolder, removeTemporaryFolder } from '../system/temporary-folder.ts';
 import type { Io } from './io.ts';
 import { noProxyVariables } from './no-proxy.ts';
 import type { RunningServer } from './start-emulator.ts';

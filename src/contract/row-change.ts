@@ -6,7 +6,7 @@ export const RowChange = record(
   "A change in the shop's database, seen between two readings of it. It may have another cause than the IPN.",
   {
     table: field(text, 'The table.'),
-    key: field(text, 'The primary key of the row.'),
+    key: field(text, 'The primary key of the row, masked as values are; `…` without one.'),
     column: field(text, 'The column; `*` for a row that is new or gone.'),
     from: field(nullableText, 'The value before; null for none. Personal and long values are masked.'),
     to: field(nullableText, 'The value after; null for none.'),

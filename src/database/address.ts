@@ -1,41 +1,67 @@
 import { usage } from '../contract/error.ts';
 import type { DatabaseClient } from './client.ts';
-import { mysql } from './mysql.ts';
-import { postgres } from './postgres.ts';
-import { sqlite } from './sqlite.ts';
+import type { Resolve } from './hosts.ts';
+import { openMysql } from './mysql.ts';
+import { openPostgres } from './postgres.ts';
+import { openSqlite } from './sqlite.ts';
+
+/** Opens the client of a database for a reading. @throws GatewayError `check_failed`, `forbidden`, `usage` */
+export type OpenClient = (resolve: Resolve) => Promise<DatabaseClient>;
+
+const SERVER = /^(mysql|mariadb|postgres|postgresql):\/\/(?:([^@/?]*)@)?([^/?]*)(?:\/([^?]*))?(?:\?(.*))?$/s;
+const HOST = /^(?:\[([^\]]*)\]|([^:[\]]*))(?::(\d*))?$/;
 
 /**
- * The client of a database.
+ * How to open the client of a database.
  *
  * @param db `sqlite:<file>`, `mysql://user@host[:port]/name[?socket=…]` or `postgres://…`
  * @throws GatewayError `usage`
  */
-export function clientOf(db: string): DatabaseClient {
-  const [, kind = '', rest = ''] = /^(sqlite|mysql|mariadb|postgres(?:ql)?):(.*)$/s.exec(db) ?? [];
-  if (kind === 'sqlite' && rest !== '') return sqlite(rest.replace(/^\/\/(?=\/)/, ''));
-  if (kind === '' || !URL.canParse(db) || !rest.startsWith('//')) {
+export function openerOf(db: string): OpenClient {
+  const [, file] = /^sqlite:(.+)$/s.exec(db) ?? [];
+  if (file !== undefined) return () => openSqlite(file.replace(/^\/\/(?=\/)/, ''));
+  const [, kind = '', login = '', hosts = '', database = '', query = ''] = SERVER.exec(db) ?? [];
+  if (kind === '') {
     throw usage(
       `--db is sqlite:<file>, mysql://user@host/name or postgres://user@host/name (got "${db.replace(/:[^:@/]*@/, ':…@')}")`,
     );
   }
-  const url = new URL(db);
   const isPostgres = kind.startsWith('postgres');
-  if (url.password !== '' || url.searchParams.has('password')) {
+  const pairs = query
+    .split('&')
+    .filter(Boolean)
+    .map((pair) => pair.split(/=(.*)/s));
+  const parameters = new Map(pairs.map(([name = '', value = '']) => [decoded(name), decoded(value)]));
+  const [user = '', password = ''] = login.split(/:(.*)/s);
+  if (password !== '' || parameters.has('password')) {
     const [file, variable] = isPostgres ? ['~/.pgpass', 'PGPASSWORD'] : ['~/.my.cnf', 'MYSQL_PWD'];
     throw usage(`--db must not contain a password: put it into ${file}, or into the variable ${variable}`);
   }
-  if (url.pathname.length < 2)
+  if (database === '')
     throw usage(`--db must end with the name of the database, as in ${kind}://localhost/shop`);
-  return isPostgres ? postgres(db) : mysql(url);
+  const address = {
+    user: decoded(user),
+    hosts: hosts.split(',').flatMap(hostsIn),
+    database: decoded(database),
+    parameters,
+  };
+  return (resolve) => (isPostgres ? openPostgres(address, resolve) : openMysql(address, resolve));
 }
 
-/** The hosts that an address of a database names; none for a file or a socket. */
-export function hostsOf(db: string): string[] {
-  if (db.startsWith('sqlite:')) return [];
-  const { hostname, searchParams } = new URL(db);
-  // PostgreSQL also takes lists of hosts, as parameters. A path or an abstract name is a socket.
-  const named = ['host', 'hostaddr']
-    .flatMap((name) => searchParams.getAll(name))
-    .flatMap((all) => all.split(','));
-  return [decodeURIComponent(hostname), ...named].filter((host) => host !== '' && !/^[/@]/.test(host));
+function hostsIn(written: string): { name: string; port: string }[] {
+  const [found, ip, name = '', port = ''] = HOST.exec(written) ?? [];
+  if (found === undefined)
+    throw usage(`--db has an invalid host: expected host, host:port or [IPv6]:port (got "${written}")`);
+  // An encoded comma separates hosts, too.
+  return decoded(ip ?? name)
+    .split(',')
+    .map((one) => ({ name: one, port }));
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw usage(`--db has a % that encodes nothing: write it as %25 (got "${text}")`);
+  }
 }

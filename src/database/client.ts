@@ -5,7 +5,7 @@ import type { Row } from './changes.ts';
  * versions, sockets and passwords.
  */
 
-/** A program to run, and how to ask it. */
+/** A program to run, and how to ask it. A new one is opened for each reading. */
 export interface DatabaseClient {
   /** Names of the program: the first that is installed is run. */
   files: readonly string[];
@@ -17,19 +17,21 @@ export interface DatabaseClient {
   /** Statements before and after the queries: one transaction that reads only, and waits for nobody. */
   begin: string;
   end: string;
-  /** Prints `{"t": table, "c": column, "k": whether it is in the primary key, "w": a function that makes text of it}` for each column. */
+  /** Prints `{"t": table, "c": column, "k": whether it is in the primary key, "w": what makes text of it}` for each column. */
   schema: string;
   /** Prints a line. */
   echo: (line: string) => string;
   /** Prints `{"n": the number of rows}`. */
   count: (table: string) => string;
+  /** Removes what was made for a reading. */
+  close?: () => Promise<void>;
   /** Prints each row of a table as JSON; without a primary key, with its `rowid` if the database has one. */
   select: (table: string, columns: readonly Column[], hasKey: boolean) => string;
 }
 
 export interface Column {
   name: string;
-  /** The function that makes text of its values, if JSON cannot hold them; empty if it can. */
+  /** The function or type that makes text of its values; empty if they are plain values in JSON. */
   wrap: string;
 }
 

@@ -1,10 +1,10 @@
 import { GatewayError, usage } from '../contract/error.ts';
-import { plainText } from '../contract/text.ts';
-import { runProcess } from '../system/run-process.ts';
-import { clientOf, hostsOf } from './address.ts';
-import type { Row, Rows } from './changes.ts';
+import { type OpenClient, openerOf } from './address.ts';
+import type { Reading, Row } from './changes.ts';
 import { type Column, type DatabaseClient, MARK, rowsIn } from './client.ts';
+import type { Resolve } from './hosts.ts';
 import { readInserts } from './inserts.ts';
+import { printedBy, unreadable } from './run-client.ts';
 
 export interface DatabaseOptions {
   /** `sqlite:<file>`, `mysql://user@host[:port]/name[?socket=…]` or `postgres://…`. */
@@ -15,13 +15,8 @@ export interface DatabaseOptions {
   dbSkip?: readonly string[] | undefined;
 }
 
-const LIMIT_MS = 5_000;
-/** In characters. */
-const MAX_OUTPUT = 64 * 2 ** 20;
 /** Larger tables are left out. */
 const MAX_ROWS = 20_000;
-
-const UNREADABLE = 'the database cannot be read';
 
 interface Table {
   name: string;
@@ -33,49 +28,66 @@ interface Table {
 /** A shop's database, of which the rows are read and nothing is written. */
 export class Database {
   readonly #options: DatabaseOptions;
-  readonly #client: DatabaseClient | undefined;
+  readonly #resolve: Resolve;
+  readonly #open: OpenClient | undefined;
   #tables: Promise<Table[]> | undefined;
   /** Messages for the user, such as a table that is too large. */
   readonly notices = new Set<string>();
 
-  /**
-   * @param unreachable why an address must not be reached; null if it may
-   * @throws GatewayError `usage`; `forbidden` for a database that is neither on this machine nor at a private address
-   */
-  constructor(options: DatabaseOptions, unreachable: (url: string) => string | null) {
+  /** @throws GatewayError `usage` */
+  constructor(options: DatabaseOptions, resolve: Resolve) {
     const { db, dbCmd } = options;
     if ((db === undefined) === (dbCmd === undefined)) throw usage('specify either --db or --db-cmd');
     this.#options = options;
-    this.#client = db === undefined ? undefined : clientOf(db);
-    for (const host of db === undefined ? [] : hostsOf(db)) {
-      const problem = unreachable(`http://${host}/`);
-      if (problem !== null) throw new GatewayError('forbidden', `--db is not allowed: ${problem}`);
+    this.#resolve = resolve;
+    this.#open = db === undefined ? undefined : openerOf(db);
+  }
+
+  /**
+   * Checks where the database is, before it is read. A name that cannot be resolved may have an address later.
+   *
+   * @throws GatewayError `forbidden` if it is neither on this machine nor at a private address
+   */
+  async requireAllowed(): Promise<void> {
+    if (this.#options.db?.startsWith('sqlite:')) return;
+    await this.#open?.(this.#resolve).catch((error: unknown) => {
+      if (!(error instanceof GatewayError && error.code === 'check_failed')) throw error;
+    });
+  }
+
+  /** Every row, as of one moment. @throws GatewayError `check_failed`, `forbidden`, `usage` */
+  async read(): Promise<Reading> {
+    const { dbCmd, dbSkip = [] } = this.#options;
+    if (!this.#open) {
+      const printed = await printedBy({ files: [dbCmd ?? ''] });
+      const tables = [...readInserts(printed)].filter(([name]) => !dbSkip.includes(name));
+      return readingOf(tables.map(([name, rows]) => ({ name, rows, key: ['id'] })));
+    }
+    const client = await this.#open(this.#resolve);
+    try {
+      return await this.#readWith(client);
+    } catch (error) {
+      this.#tables = undefined;
+      throw error;
+    } finally {
+      await client.close?.();
     }
   }
 
-  /** Every row, as of one moment. @throws GatewayError `check_failed` */
-  async read(): Promise<Rows> {
-    const { dbCmd, dbSkip = [] } = this.#options;
-    if (!this.#client) {
-      const printed = await printedBy({ files: [dbCmd ?? ''] });
-      const tables = [...readInserts(printed)].filter(([name]) => !dbSkip.includes(name));
-      return new Map(
-        tables.map(([name, rows]) => [name, keyed(rows, rows[0] && 'id' in rows[0] ? ['id'] : [])]),
-      );
-    }
-    const client = this.#client;
+  async #readWith(client: DatabaseClient): Promise<Reading> {
     this.#tables ??= this.#readTables(client);
-    const reading = this.#tables.then(async (tables) => {
-      // Tables may be created and dropped while a shop is developed.
-      if (!tables.length) this.#tables = undefined;
-      const select = ({ name, columns, key }: Table) => client.select(name, columns, key.length > 0);
-      return { tables, found: await query(client, tables.map(select)) };
-    });
-    const { tables, found } = await reading.catch((error: unknown) => {
-      this.#tables = undefined;
-      throw error;
-    });
-    return new Map(tables.map(({ name, key }, index) => [name, keyed(found[index] ?? [], key)]));
+    const tables = await this.#tables;
+    // Tables may be created and dropped while a shop is developed.
+    if (!tables.length) this.#tables = undefined;
+    const select = ({ name, columns, key }: Table) => client.select(name, columns, key.length > 0);
+    const found = await query(client, tables.map(select));
+    return readingOf(
+      tables.map(({ name, key }, index) => ({
+        name,
+        rows: found[index] ?? [],
+        key: key.length ? key : ['rowid'],
+      })),
+    );
   }
 
   async #readTables(client: DatabaseClient): Promise<Table[]> {
@@ -102,14 +114,22 @@ export class Database {
   }
 }
 
+function readingOf(
+  tables: readonly { name: string; rows: readonly Row[]; key: readonly string[] }[],
+): Reading {
+  return {
+    rows: new Map(tables.map(({ name, rows, key }) => [name, keyed(rows, key)])),
+    keys: new Map(tables.map(({ name, key }) => [name, key])),
+  };
+}
+
 /** Rows by their key. A row without a key has its whole content as its key, and a number if it is not the first. */
 function keyed(rows: readonly Row[], key: readonly string[]): Map<string, Row> {
-  const names = key.length ? key : ['rowid'];
   const found = new Map<string, Row>();
   const counts = new Map<string, number>();
   for (const row of rows) {
-    const isNamed = names.every((name) => name in row);
-    const own = isNamed ? names.map((name) => plainText(row[name]) ?? '').join(', ') : JSON.stringify(row);
+    const isNamed = key.every((name) => name in row);
+    const own = isNamed ? key.map((name) => row[name] ?? '').join(', ') : JSON.stringify(row);
     const count = (counts.get(own) ?? 0) + 1;
     counts.set(own, count);
     found.set(count === 1 ? own : `${own} #${count}`, row);
@@ -127,38 +147,6 @@ async function query(client: DatabaseClient, queries: readonly string[]): Promis
   try {
     return parts.map(rowsIn);
   } catch (error) {
-    const why = `${UNREADABLE}: ${client.files[0]} printed something other than rows`;
-    throw new GatewayError('check_failed', why, { cause: error });
+    throw unreadable(`${client.files[0]} printed something other than rows`, error);
   }
-}
-
-/**
- * What a client, or a command of the user, prints.
- *
- * @throws GatewayError `check_failed` if it fails, takes too long or prints too much; `usage` if it is not installed
- */
-async function printedBy(
-  program: Pick<DatabaseClient, 'files'> &
-    Partial<Pick<DatabaseClient, 'args' | 'packageName' | 'env'>> & { input?: string },
-): Promise<string> {
-  const { files, packageName, env = {}, ...process } = program;
-  const limits = { limitMs: LIMIT_MS, maxOutput: MAX_OUTPUT };
-  for (const file of files) {
-    const { stdout, stderr, isCut, isMissing, problem } = await runProcess({
-      ...process,
-      file,
-      env,
-      ...limits,
-    });
-    if (isMissing && packageName !== undefined) continue;
-    if (isCut) {
-      const why = `${UNREADABLE}: ${file} prints more than 64 MiB. Leave tables out with --db-skip`;
-      throw new GatewayError('check_failed', why);
-    }
-    if (problem === undefined) return stdout;
-    const [said = ''] = stderr.trim().split('\n');
-    const why = `${UNREADABLE}: ${file} ${problem}${said && `: ${said.slice(0, 200)}`}`;
-    throw new GatewayError('check_failed', why);
-  }
-  throw usage(`${UNREADABLE}: ${files.join(' or ')} is not installed. Install the package ${packageName}`);
 }

@@ -1,13 +1,25 @@
+import { usage } from '../contract/error.ts';
 import { type DatabaseClient, text } from './client.ts';
+import { addressesOf, type Resolve, type ServerAddress } from './hosts.ts';
 
 /** Bytes are no JSON, and MariaDB puts JSON into JSON as it is stored, with its line breaks. */
 const WRAPPED =
   "CASE WHEN c.character_set_name IS NULL AND c.data_type REGEXP 'binary|blob|bit|geometry|point|string|polygon' THEN 'HEX' WHEN c.data_type IN ('json', 'longtext') THEN 'CONCAT' ELSE '' END";
 
-/** MySQL and MariaDB. */
-export function mysql(url: URL): DatabaseClient {
-  const { username, hostname, port, pathname, searchParams } = url;
-  const socket = searchParams.get('socket');
+const PORT = 3306;
+
+/** MySQL and MariaDB. @throws GatewayError `forbidden`, `check_failed`, `usage` */
+export async function openMysql(server: ServerAddress, resolve: Resolve): Promise<DatabaseClient> {
+  const { user, hosts, database, parameters } = server;
+  const [{ name, port } = { name: '', port: '' }, ...others] = hosts;
+  if (others.length)
+    throw usage(`--db must name one host for mysql (got "${hosts.map((host) => host.name).join(',')}")`);
+  const socket = parameters.get('socket');
+  const isSocket = socket !== undefined || name === '' || (name === 'localhost' && port === '');
+  // The name would be resolved again, and the client has no option for both. A certificate is then checked for the address.
+  const addresses = isSocket ? ['localhost'] : await addressesOf(name, Number(port) || PORT, resolve);
+  // The client tries only one. Servers listen on IPv4 by default.
+  const host = addresses.find((address) => !address.includes(':')) ?? addresses[0];
   const quote = (name: string) => `\`${name.replaceAll('`', '``')}\``;
   const object = (pairs: readonly (readonly [string, string])[]) =>
     // Unlike in the other databases, a backslash escapes.
@@ -22,11 +34,11 @@ export function mysql(url: URL): DatabaseClient {
         '--connect-timeout=5',
         '--default-character-set=utf8mb4',
       ],
-      ...(username ? [`--user=${decodeURIComponent(username)}`] : []),
-      ...(hostname ? [`--host=${hostname.replace(/^\[|\]$/g, '')}`] : []),
+      ...(user ? [`--user=${user}`] : []),
+      `--host=${host}`,
       ...(port ? [`--port=${port}`] : []),
       ...(socket ? [`--socket=${socket}`] : []),
-      `--database=${decodeURIComponent(pathname.slice(1))}`,
+      `--database=${database}`,
     ],
     packageName: 'mariadb-client or mysql-client',
     begin: 'SET SESSION lock_wait_timeout = 1; START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY;',

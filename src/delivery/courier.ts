@@ -186,24 +186,25 @@ export class Courier {
       }
       // An attempt with a shorter timeout is reported when it times out.
       const isLong = timeoutMs > REDIRECT_WAIT_MS;
-      const report = await around(deliveryId, async () => {
+      await around(deliveryId, async () => {
         const attempt = begin(number);
         this.#open.set(deliveryId, attempt);
         const timer = isLong ? setTimeout(onWaiting, REDIRECT_WAIT_MS, delivery, attempt) : undefined;
-        return this.#post(delivery, attempt, fault, signal).finally(() => {
+        const report = await this.#post(delivery, attempt, fault, signal).finally(() => {
           clearTimeout(timer);
           this.#open.delete(deliveryId);
         });
-      });
-      // Aborted: the IPN may or may not have arrived, so it stays due and is sent again.
-      if (signal.aborted) return;
-      await store.commit((state) => recordAttempt(state, deliveryId, report, context()));
-      if (fault && isSentTwice(fault) && report.failure === null) {
+        // Aborted: the IPN may or may not have arrived, so it stays due and is sent again.
+        if (signal.aborted) return;
+        // What watches the attempt may take a while, or be stopped. It is stored before.
+        await store.commit((state) => recordAttempt(state, deliveryId, report, context()));
+        if (!fault || !isSentTwice(fault) || report.failure !== null) return;
         // The same bytes a second time, right after the first.
         const second = await this.#post(delivery, begin(number + 1), fault, signal);
         if (signal.aborted) return;
         await store.commit((state) => recordAttempt(state, deliveryId, second, context(), true));
-      }
+      });
+      if (signal.aborted) return;
       const held = this.#held;
       // A postponed delivery overtakes no other.
       if (held !== undefined && !delivery.postponedBy) {

@@ -153,6 +153,20 @@ export class Egress {
     };
   }
 
+  /**
+   * The addresses of a host that may be connected.
+   *
+   * @throws GatewayError `forbidden`, naming the flag that would allow it; the error of the resolver
+   */
+  resolve(host: string, port: number): Promise<string[]> {
+    return new Promise((resolve, reject) => {
+      this.lookup(port)(host, { all: true }, (error, addresses) => {
+        if (error) reject(error);
+        else resolve([addresses].flat().map((found) => (typeof found === 'string' ? found : found.address)));
+      });
+    });
+  }
+
   #addressProblem(host: string, address: string, port: number, localOnly = false): EgressFailure | null {
     const refused = { code: 'egress', host, address, port } as const;
     if (port === this.#ownPort() && isOwnInterface(address)) return { ...refused, reason: 'emulator' };

@@ -3,8 +3,8 @@ import { chmod, mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isLink, onFolder, readOwnFile, reason, replaceFile, unwritable } from '../system/files.ts';
+import { makeTemporaryFolder, removeTemporaryFolder } from '../system/temporary-folder.ts';
 import { type Issued, isFor, issue } from './certificates.ts';
-import { makeTemporaryFolder, removeTemporaryFolder } from './temporary-folder.ts';
 
 /** The folder of the `--tls` certificates, in the data folder. */
 const FOLDER = 'tls';

@@ -42,15 +42,27 @@ export class EventLog {
   readonly #listeners = new Set<(event: SimEvent) => void>();
   readonly #rejectedHosts = new Set<string>();
   readonly #clock: Clock;
+  readonly #whenKnown: (deliveryId: string) => Promise<void> | undefined;
   #seq = 0;
   #requestId = 0;
   /** Distinguishes request ids of this run from ids of earlier runs. */
   readonly #run: string;
 
-  /** Turns every change that is stored from now on into events. @param run unique for each start */
-  constructor(store: Store, clock: Clock, run: string) {
+  /**
+   * Turns every change that is stored from now on into events.
+   *
+   * @param run unique for each start
+   * @param whenKnown resolves when it is known what an attempt changed in the shop, which its event then shows
+   */
+  constructor(
+    store: Store,
+    clock: Clock,
+    run: string,
+    whenKnown: (deliveryId: string) => Promise<void> | undefined = () => undefined,
+  ) {
     this.#clock = clock;
     this.#run = run;
+    this.#whenKnown = whenKnown;
     store.onChange((change, replaced, before) => {
       if (!replaced) this.#onChange(change, before);
     });
@@ -68,7 +80,10 @@ export class EventLog {
     for (const delivery of deliveries) {
       const isAttempted = attempts.some(({ deliveryId }) => deliveryId === delivery.id);
       const step = isAttempted ? 'attempted' : 'planned';
-      this.#emit({ type: 'delivery', delivery, step, underWay: null });
+      const emit = () => this.#emit({ type: 'delivery', delivery, step, underWay: null });
+      const known = isAttempted ? this.#whenKnown(delivery.id) : undefined;
+      if (known) void known.then(emit);
+      else emit();
     }
   }
 

@@ -1,5 +1,5 @@
 import type { RowChange } from '../contract/row-change.ts';
-import { changesBetween, type Rows } from '../database/changes.ts';
+import { changesBetween, type Reading, shownChange } from '../database/changes.ts';
 import { pause, performance, setTimeout } from '../system/real-time.ts';
 import type { SeenRows } from './seen-rows.ts';
 
@@ -10,12 +10,22 @@ const LATER_MS = 1_000;
 /** Maximum number of IPNs and returns whose changes are kept. */
 const MAX_KEPT = 1_000;
 
-/** Kept in memory only. A delivery never fails because of it. */
+/** What changed between two readings around something. Neither of its functions fails. */
+interface Seen {
+  /** The changes so far; null if they are not known. */
+  changes: () => Promise<RowChange[] | null>;
+  /** Keeps the changes. */
+  end: () => Promise<void>;
+}
+
+/** Kept in memory only. Whatever goes wrong while a delivery is watched is a notice, and does not change the delivery. */
 export class ShopRows implements SeenRows {
-  readonly #read: () => Promise<Rows>;
+  readonly #readRows: () => Promise<Reading>;
   readonly #isWhole: () => boolean;
   readonly #notice: (text: string) => void;
   readonly #changes = new Map<string, RowChange[]>();
+  /** The attempts around which the database is being read. */
+  readonly #watched = new Map<string, Promise<void>>();
   /** Attempts and returns so far, and those that run now: what changes during two of them belongs to neither. */
   #begun = 0;
   #running = 0;
@@ -27,14 +37,18 @@ export class ShopRows implements SeenRows {
    * @param isWhole whether every table is read; if not, no change is seen where there may be one
    * @param notice tells the user that it is no longer read
    */
-  constructor(read: () => Promise<Rows>, isWhole: () => boolean, notice: (text: string) => void) {
-    this.#read = read;
+  constructor(read: () => Promise<Reading>, isWhole: () => boolean, notice: (text: string) => void) {
+    this.#readRows = read;
     this.#isWhole = isWhole;
     this.#notice = notice;
   }
 
   of(id: string): RowChange[] | null {
     return this.#changes.get(id) ?? null;
+  }
+
+  whenKnown(id: string): Promise<void> | undefined {
+    return this.#watched.get(id);
   }
 
   forget(): void {
@@ -45,12 +59,20 @@ export class ShopRows implements SeenRows {
 
   async around<Result>(id: string, run: () => Promise<Result>): Promise<Result> {
     const seen = await this.#begin(id);
+    if (!seen) return run();
+    let setKnown = () => {};
+    const known = new Promise<void>((resolve) => {
+      setKnown = resolve;
+    });
+    this.#watched.set(id, known);
     try {
       return await run();
     } finally {
       // Only if nothing has changed yet may it change late.
-      if (seen && (await seen.changes())?.length === 0) await pause(LATER_MS);
-      await seen?.end();
+      if ((await seen.changes())?.length === 0) await pause(LATER_MS);
+      await seen.end();
+      this.#watched.delete(id);
+      setKnown();
     }
   }
 
@@ -65,15 +87,15 @@ export class ShopRows implements SeenRows {
   }
 
   /** Reads the database before something happens. @returns undefined if what it changes cannot be known */
-  async #begin(id: string) {
+  async #begin(id: string): Promise<Seen | undefined> {
     this.#changes.delete(id);
     const turn = ++this.#begun;
     if (this.#running > 0 || this.#isOff) return undefined;
     this.#running++;
-    const before = await this.#rows();
+    const before = await this.#read();
     const changes = async () => {
-      const after = before && (await this.#rows());
-      return before && after ? changesBetween(before, after) : null;
+      const after = before && (await this.#read());
+      return before && after ? this.#changesBetween(before, after) : null;
     };
     const end = async () => {
       const found = turn === this.#begun ? await changes() : null;
@@ -84,34 +106,50 @@ export class ShopRows implements SeenRows {
     return { changes, end };
   }
 
+  #changesBetween(before: Reading, after: Reading): RowChange[] | null {
+    try {
+      return changesBetween(before.rows, after.rows).map((change) =>
+        shownChange(change, after.keys.get(change.table) ?? before.keys.get(change.table)),
+      );
+    } catch (error) {
+      this.#report(reasonOf(error));
+      return null;
+    }
+  }
+
   #keep(id: string, changes: RowChange[]): void {
     this.#changes.set(id, changes);
     const [oldest] = this.#changes.keys();
     if (this.#changes.size > MAX_KEPT && oldest !== undefined) this.#changes.delete(oldest);
   }
 
-  async #rows(): Promise<Rows | undefined> {
+  async #read(): Promise<Reading | undefined> {
     if (this.#isOff) return undefined;
     const began = performance.now();
+    let reading: Reading | undefined;
     let problem: string | undefined;
-    const rows = await this.#read().catch((error: unknown) => {
-      problem = error instanceof Error ? error.message : String(error);
-      return undefined;
-    });
+    try {
+      reading = await this.#readRows();
+    } catch (error) {
+      problem = reasonOf(error);
+    }
     const tookMs = Math.round(performance.now() - began);
     if (tookMs > MAX_READ_MS) {
       this.#isOff = true;
+      this.#isReported = false;
       problem ??= `reading the database took ${tookMs} ms`;
       problem = `${problem}. It is no longer read`;
     }
-    if (problem !== undefined) this.#reportOnce(problem);
-    return rows;
+    if (problem !== undefined) this.#report(problem);
+    return reading;
   }
 
-  /** Reports why nothing is known. The database may be there later. */
-  #reportOnce(why: string): void {
+  /** Reports once why nothing is known, and that it is no longer read. The database may be there later. */
+  #report(why: string): void {
     if (this.#isReported) return;
     this.#isReported = true;
     this.#notice(`What IPNs change in the shop is not known: ${why}`);
   }
 }
+
+const reasonOf = (error: unknown) => (error instanceof Error ? error.message : String(error));

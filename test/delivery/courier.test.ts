@@ -26,6 +26,7 @@ interface Options {
   faults?: readonly FaultRule[];
   ipn?: SettingsChanges['ipn'];
   store?: Store;
+  around?: <Result>(id: string, run: () => Promise<Result>) => Promise<Result>;
 }
 
 /** A running courier on a store with these deliveries. */
@@ -41,6 +42,7 @@ async function running(due: Delivery[], { ipn = {}, faults = [], ...options }: O
     context: () => ({ now: clock.now(), ids, settings, ipn: dialect.ipn }),
     faults: new Faults({ fraction: () => 0, initial: faults }),
     onWaiting: () => {},
+    ...(options.around && { around: options.around }),
   });
   const watchers: (() => void)[] = [];
   store.onChange(() => {
@@ -101,6 +103,25 @@ describe('a due delivery', () => {
     const named = (list: readonly (readonly string[])[]) =>
       list.map(([name, value]) => `${name?.toLowerCase()}: ${value}`).sort();
     expect(named(attempt?.requestHeaders ?? [])).toEqual(named(headerPairs(got?.rawHeaders ?? [])));
+  });
+
+  it('is stored before what watches its attempt ends, and is not sent again if that fails', async () => {
+    const receiver = await startReceiver();
+    const make = deliveries();
+    const [one, fence] = [make(receiver.url), make(receiver.url)];
+    const watched = gate();
+    const { store, done } = await running([one], {
+      around: async (_, run) => {
+        await run();
+        await watched.opened;
+        throw new Error('it cannot be watched');
+      },
+    });
+    expect(await done(one)).toMatchObject({ state: 'delivered', attemptCount: 1 });
+    watched.open();
+    await store.commit(put(fence));
+    await done(fence);
+    expect(sent(receiver, 'delivery')).toEqual([one.id, fence.id]);
   });
 
   it('is sent once, even if it is committed several times', async () => {

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { recordAttempt } from '../../src/domain/delivery.ts';
 import { Store } from '../../src/store/store.ts';
 import { Clock } from '../../src/system/clock.ts';
 import { EventLog, type SimEvent } from '../../src/usecases/event-log.ts';
-import { records } from '../helpers/records.ts';
+import { gate } from '../helpers/receiver.ts';
+import { context, dueDelivery, REPORT, records } from '../helpers/records.ts';
 
 const REQUEST = {
   at: '2026-01-15T10:30:00.123Z',
@@ -37,4 +39,16 @@ describe('the request log', () => {
     }
     expect(eventsOf(log).length).toBe(log.requests().length);
   });
+});
+
+it('an attempt is reported when it is known what it changed in the shop', async () => {
+  const delivery = dueDelivery('http://localhost/ipn');
+  const store = await Store.inMemory({ ...records(), deliveries: [delivery] });
+  const known = gate();
+  const log = new EventLog(store, new Clock(), 'run', () => known.opened);
+  await store.commit((state) => recordAttempt(state, delivery.id, REPORT, context()));
+  expect(eventsOf(log)).toEqual([]);
+  known.open();
+  await known.opened;
+  expect(eventsOf(log)).toMatchObject([{ type: 'delivery', step: 'attempted' }]);
 });

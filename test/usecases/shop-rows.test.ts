@@ -1,11 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import type { Rows } from '../../src/database/changes.ts';
+import type { Reading } from '../../src/database/changes.ts';
 import { ShopRows } from '../../src/usecases/shop-rows.ts';
+
+const readingOf = (count: number): Reading => ({
+  rows: new Map([['stock', new Map([['1', { id: 1, count }]])]]),
+  keys: new Map([['stock', ['id']]]),
+});
 
 /** A database of one number, which each attempt raises. */
 function counter() {
   let count = 0;
-  const read = async (): Promise<Rows> => new Map([['stock', new Map([['1', { count }]])]]);
+  const read = async () => readingOf(count);
   const notices: string[] = [];
   return {
     rows: new ShopRows(
@@ -47,9 +52,9 @@ describe('what an IPN changes in the shop', () => {
 
   it('is unknown after an attempt during which it could not be read, and after a reset', async () => {
     let count = 0;
-    const read = async (): Promise<Rows> => {
+    const read = async () => {
       if (count > 1) throw new Error('locked');
-      return new Map([['stock', new Map([['1', { count }]])]]);
+      return readingOf(count);
     };
     const rows = new ShopRows(
       read,
@@ -68,6 +73,39 @@ describe('what an IPN changes in the shop', () => {
     });
     rows.forget();
     expect(rows.of('ipn_2')).toBeNull();
+  });
+
+  it('is unknown, and the attempt is as it is, if the readings cannot be compared', async () => {
+    let reading = readingOf(0);
+    const notices: string[] = [];
+    const rows = new ShopRows(
+      async () => reading,
+      () => true,
+      (text) => notices.push(text),
+    );
+    const sent = await rows.around('ipn_1', async () => {
+      reading = { ...reading, rows: null as never };
+      return 'sent';
+    });
+    expect([sent, rows.of('ipn_1')]).toEqual(['sent', null]);
+    expect(notices).toEqual([expect.stringMatching(/^What IPNs change in the shop is not known: /)]);
+    reading = readingOf(1);
+    await rows.around('ipn_2', async () => {
+      reading = readingOf(2);
+    });
+    expect(rows.of('ipn_2')).toMatchObject([{ from: '1', to: '2' }]);
+  });
+
+  it('can be waited for', async () => {
+    const { rows, raise } = counter();
+    let known: Promise<void> | undefined;
+    await rows.around('ipn_1', async () => {
+      known = rows.whenKnown('ipn_1')?.then(() => expect(rows.of('ipn_1')).toHaveLength(1));
+      await raise();
+    });
+    expect(known).toBeDefined();
+    await known;
+    expect(rows.whenKnown('ipn_1')).toBeUndefined();
   });
 
   it('never stops a delivery: a database that cannot be read is told once', async () => {

@@ -12,7 +12,7 @@ const created = new Set<string>();
  * @throws the file system's error
  */
 export async function makeTemporaryFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'gateway-sim-tls-'));
+  const folder = await mkdtemp(join(tmpdir(), 'gateway-sim-'));
   if (!created.size) watchEnd();
   created.add(folder);
   return folder;

@@ -1,7 +1,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { makeTemporaryFolder, removeTemporaryFolder } from '../../src/tls/temporary-folder.ts';
+import { makeTemporaryFolder, removeTemporaryFolder } from '../../src/system/temporary-folder.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 
 it('a temporary folder is for its user only, and is removed without the others', async () => {
