@@ -1,5 +1,4 @@
 import { nearestName } from '../contract/error.ts';
-import { IS_UTF_16, isUtf16 } from '../contract/invisible.ts';
 import { COLLECTION_NAMES, type CollectionName } from '../contract/state.ts';
 import type { Change, State } from '../domain/state.ts';
 import type { WholeState } from './consistency.ts';
@@ -107,7 +106,6 @@ function parseRemoved(value: unknown, source: string): unknown {
 
 /** @throws GatewayError `state_damaged` */
 export function parseJson(text: string, source: string): unknown {
-  if (isUtf16(text)) throw damaged(`${source} cannot be read: ${IS_UTF_16}`);
   try {
     return JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text);
   } catch (error) {

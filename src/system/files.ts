@@ -2,7 +2,6 @@ import { constants, fdatasync, fstatSync, fsync, statSync } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, readlink, rename, stat, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type ErrorCode, GatewayError, type Hint, hint, option } from '../contract/error.ts';
-import { IS_UTF_16, isUtf16 } from '../contract/invisible.ts';
 
 /** The identity of an open file, or of the file at a path; unique while it is open. Undefined if there is no file. */
 export function fileId(file: string | number): string | undefined {
@@ -24,8 +23,8 @@ const MAX_TEXT_BYTES = 2 ** 20;
 interface Guard {
   /** Whether the path may be a link to the file. */
   follows?: boolean;
-  /** Whether it must belong to this user (or to root), so that no other user can plant a trusted file. */
-  isOurs?: boolean | 'or-of-root';
+  /** Whether it must belong to this user, so that no other user can plant a trusted file. */
+  isOurs?: boolean;
   /** Whether it must have no other hard links. */
   isAlone?: boolean;
   /** Whether other users must not have access. */
@@ -58,9 +57,7 @@ export async function openFile(
     if (found.isDirectory()) throw new Error(REASONS['EISDIR']);
     if (!found.isFile()) throw new Error(NOT_REGULAR);
     if (found.size > maxBytes) throw new Error('it is too large');
-    const owners = isOurs === 'or-of-root' ? [uid, 0] : [uid];
-    if (isOurs && uid !== undefined && !owners.includes(found.uid))
-      throw new Error('it belongs to another user');
+    if (isOurs && uid !== undefined && found.uid !== uid) throw new Error('it belongs to another user');
     if (isAlone && found.nlink > 1) throw new Error('it is a hard link');
     if (isSecret && uid !== undefined && found.mode & 0o077) throw new Error('others can read or change it');
     return file;
@@ -82,11 +79,9 @@ export async function readBytes(path: string, guard: Guard = {}): Promise<Buffer
   }
 }
 
-/** Reads a text file as `readBytes` does. @throws the same errors, or that it is UTF-16 */
+/** Reads a text file as `readBytes` does. @throws the same errors */
 export async function readText(path: string, guard: Guard = {}): Promise<string> {
-  const text = (await readBytes(path, guard)).toString('utf8');
-  if (isUtf16(text)) throw new Error(IS_UTF_16);
-  return text;
+  return (await readBytes(path, guard)).toString('utf8');
 }
 
 /** Reads a small file that this user owns. @throws the same errors as `openFile` */

@@ -45,13 +45,6 @@ describe('start with an invalid configuration', () => {
       expect([code, stderr]).toEqual([2, expect.stringContaining(why)]);
     },
   );
-
-  it('in UTF-16, as PowerShell writes it, exits 2', async () => {
-    const cwd = await temporaryFolder();
-    await writeFile(join(cwd, 'gateway-sim.config.json'), '\uFEFF{"port":0}', 'utf16le');
-    const { code, stderr } = await run(['start'], { cwd });
-    expect([code, stderr]).toEqual([2, expect.stringContaining('it is UTF-16: save it as UTF-8')]);
-  });
 });
 
 describe('a schedule of retries', () => {

@@ -1,5 +1,3 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Delivery as DeliveryView } from '../../src/contract/delivery.ts';
 import type { Verification as Verdict } from '../../src/wire/dialect.ts';
@@ -230,13 +228,11 @@ describe('ipn verify', () => {
     expect([code, stdout]).toEqual([1, expect.stringContaining('this is not the key of this merchant')]);
   });
 
-  it('reads a file in UTF-16, and what a program printed; else it says how to get the raw body', async () => {
+  it('reads what a program printed; else it says how to get the raw body', async () => {
     const dict = `{${[...new URLSearchParams(GOOD)].map(([name, value]) => `'${name}': ['${value}']`).join(', ')}}`;
     const cwd = await temporaryFolder({ printed: dict, part: "{ status: 'success', data: [Object] }" });
-    await writeFile(join(cwd, 'utf16'), `\uFEFF${GOOD}\r\n`, 'utf16le');
     const verify = (file: string) => run(['ipn', 'verify', `@${file}`, '--secret', SECRET], { cwd });
     expect(await verify('printed')).toMatchObject({ code: 0 });
-    expect(await verify('utf16')).toMatchObject({ code: 0 });
     const { code, stdout } = await verify('part');
     expect([code, stdout]).toEqual([1, expect.stringContaining('print JSON.stringify(req.body)')]);
   });

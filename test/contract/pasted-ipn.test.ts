@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { curlCommand } from '../../src/contract/curl.ts';
-import { ipnBodyIn, isDeliveryId, textOf } from '../../src/contract/pasted-ipn.ts';
+import { ipnBodyIn, isDeliveryId } from '../../src/contract/pasted-ipn.ts';
 import { printedProblem } from '../../src/contract/printed-fields.ts';
 
 const FORM = 'status=success&signature=AB&identifier=it%27s+1&data%5Bamount%5D=49.90';
@@ -184,16 +184,6 @@ describe('a pasted IPN', () => {
     ['a file with a byte order mark', `\uFEFF${FORM}`],
   ])('is the form in %s', (_, pasted) => {
     expect(ipnBodyIn(pasted)).toBe(FORM);
-  });
-
-  it.each([
-    ['UTF-8', Buffer.from(FORM)],
-    ['UTF-8 with a byte order mark', Buffer.from(`\uFEFF${FORM}`)],
-    ['UTF-16', Buffer.from(`\uFEFF${FORM}`, 'utf16le')],
-    ['UTF-16 without a byte order mark', Buffer.from(FORM, 'utf16le')],
-    ['UTF-16, most significant byte first', Buffer.from(`\uFEFF${FORM}`, 'utf16le').swap16()],
-  ])('is read from a file in %s', (_, bytes) => {
-    expect(textOf(bytes)).toBe(FORM);
   });
 
   it.each([

@@ -50,15 +50,6 @@ describe('the fixtures of the package', () => {
 });
 
 describe("a user's own fixtures", () => {
-  it('in UTF-16 are reported as such', async () => {
-    const path = await own('');
-    await writeFile(path, '\uFEFF{}', 'utf16le');
-    await expect(fixturesOf(path)()).rejects.toMatchObject({
-      code: 'usage',
-      message: `--fixtures: ${path} cannot be read: it is UTF-16: save it as UTF-8`,
-    });
-  });
-
   it('replace the fixtures of the package', async () => {
     const path = await own({ ...CURRENT, merchants: [merchant()], wallets: [wallet()] });
     expect(await fixturesOf(path)()).toMatchObject({

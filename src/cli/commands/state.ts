@@ -1,7 +1,6 @@
 import { relative, resolve } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
 import { command, GatewayError, hint, option } from '../../contract/error.ts';
-import { IS_UTF_16, isUtf16 } from '../../contract/invisible.ts';
 import { pluralize } from '../../contract/text.ts';
 import { readText } from '../../delivery/sender.ts';
 import { MAX_STATE_BYTES, noServer, unlikeGatewaySim } from '../../library/control-client.ts';
@@ -191,7 +190,6 @@ async function textOf(file: string, { stdin, cwd }: Io): Promise<string> {
 
 function parsed(text: string, name: string): { version: number } {
   try {
-    if (isUtf16(text)) throw new Error(IS_UTF_16);
     // The emulator checks whether it is a state.
     return JSON.parse(text.replace(/^\uFEFF/, '')) as { version: number };
   } catch (error) {
