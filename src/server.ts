@@ -122,7 +122,7 @@ async function readOptions(options: ResolvedOptions, surroundings: ServerSurroun
 async function open(plan: Plan, shutdown: Shutdown) {
   const { options, label, settings, initial, warn } = plan;
   const isNamed = isGivenByUser(options, 'dataDir');
-  const folder = options.inMemory ? null : await DataFolder.acquire(options.dataDir, { isNamed });
+  const folder = options.inMemory ? null : await DataFolder.acquire(options.dataDir, { isNamed, warn });
   shutdown.add(() => folder?.release());
   const currencies = [...settings.currencies.keys()];
   const store = folder

@@ -1,5 +1,6 @@
-import { constants, fdatasync, fstatSync, fsync, statSync } from 'node:fs';
-import { type FileHandle, lstat, mkdir, open, readlink, rename, stat, unlink } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { constants, fdatasync, fstatSync, fsync, renameSync, statSync, unlinkSync } from 'node:fs';
+import { type FileHandle, lstat, mkdir, open, readlink, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type ErrorCode, GatewayError, type Hint, hint, option } from '../contract/error.ts';
 
@@ -181,34 +182,46 @@ export async function onFolder<Result>(folder: string, work: () => Promise<Resul
   }
 }
 
-/** Removes a file if it exists. Node's `rm` makes three system calls, and loading it takes a millisecond of a start. */
-export async function removeFile(path: string): Promise<void> {
-  await unlink(path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT') throw error;
-  });
+/** Removes a file if it exists. Synchronous, so that nothing can happen after a check that it is ours. */
+export function removeFile(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
 }
+
+/** Whether a file is a temporary one of `replaceFile`, of which a killed process leaves the last. */
+export const isTemporary = (name: string): boolean => /\.[0-9a-f]{12}\.tmp$/.test(name);
 
 /**
  * Writes a new file, readable by its owner only, and then replaces the one at `path`.
  *
+ * @param check called immediately before the old file is replaced, which does not happen if it throws
  * @returns the new file, open for appending, so that no caller continues to write to the old one
  * @throws the file system's error, with the old file unchanged
  */
 export async function replaceFile(
   path: string,
   write: (file: FileHandle) => Promise<void>,
+  check: () => void = () => {},
 ): Promise<FileHandle> {
-  const temporary = `${path}.tmp`;
-  await removeFile(temporary);
-  // 'x': do not write through a link that another user creates in the meantime.
+  // Another process may replace the same file.
+  const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
   const file = await open(temporary, 'ax+', 0o600);
   try {
     await write(file);
-    await rename(temporary, path);
+    check();
+    // Synchronous: the check must still hold.
+    renameSync(temporary, path);
     return file;
   } catch (error) {
     await file.close();
-    await removeFile(temporary).catch(() => {});
+    try {
+      removeFile(temporary);
+    } catch {
+      // The first error is the one to report.
+    }
     throw error;
   }
 }

@@ -1,7 +1,7 @@
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { SNAPSHOT_VERSION } from '../../src/store/migrations.ts';
+import { SNAPSHOT_VERSION } from '../../src/store/snapshot.ts';
 import { run, runJson, start } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { merchant } from '../helpers/records.ts';

@@ -1,16 +1,21 @@
-import { existsSync } from 'node:fs';
-import { type FileHandle, mkdir, open, readFile, rmdir, stat, writeFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { type FileHandle, open, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import fc from 'fast-check';
-import { Low } from 'lowdb';
+import { Low, Memory } from 'lowdb';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { GatewayError } from '../../src/contract/error.ts';
 import { initiate } from '../../src/domain/payment.ts';
 import { settle } from '../../src/domain/settle.ts';
-import type { Change, State } from '../../src/domain/state.ts';
-import { SNAPSHOT_VERSION } from '../../src/store/migrations.ts';
-import type { Snapshot } from '../../src/store/snapshot.ts';
+import { type Change, State } from '../../src/domain/state.ts';
+import { SNAPSHOT_VERSION, type Snapshot } from '../../src/store/snapshot.ts';
 import { Store } from '../../src/store/store.ts';
-import { interceptFiles, interceptSyncs } from '../helpers/file-calls.ts';
+import {
+  interceptFiles,
+  interceptNow,
+  interceptSyncs,
+  isNewVersionOf,
+  preventReplacing,
+} from '../helpers/file-calls.ts';
 import { copyOfFiles, temporaryFolder } from '../helpers/folder.ts';
 import { context, input, pendingPayment, records, state, wallet } from '../helpers/records.ts';
 import { changesIn, dbOf, idsIn, journalOf, openStore, put } from '../helpers/store.ts';
@@ -111,6 +116,21 @@ describe.each(KINDS)('a store $kind', ({ opened }) => {
     expect(idsIn(store)).toEqual([...INITIAL, 'cause', 'effect']);
   });
 
+  it('is held by lowdb: its data is what rules read, and read() returns what write() wrote', async () => {
+    const store = await opened();
+    await store.replace({ ...records(), wallets: [wallet({ id: 'only' })] });
+    await store.commit((state) => {
+      expect(state).toBe(store.db.data);
+      return put('later')();
+    });
+    await store.db.write();
+    const written = store.snapshot();
+    store.db.data = new State();
+    expect(store.state.size).toBe(0);
+    await store.db.read();
+    expect(store.snapshot()).toEqual(written);
+  });
+
   it('returns snapshots that later commits do not change', async () => {
     const store = await opened();
     const early = store.snapshot();
@@ -128,6 +148,18 @@ describe.each(KINDS)('a store $kind', ({ opened }) => {
     await expect(store.replace(records())).rejects.toMatchObject({ code: 'storage_failed' });
     expect(idsIn(store)).toEqual([...INITIAL, 'last']);
   });
+});
+
+it('lowdb keeps a state in memory with its own adapter, and one on disk with ours', async () => {
+  expect(Store.inMemory(records()).db.adapter).toBeInstanceOf(Memory);
+  const folder = await temporaryFolder();
+  const store = await openStore(folder);
+  await store.commit(put('in the journal'));
+  await store.db.read();
+  expect(idsIn(store)).toEqual([...INITIAL, 'in the journal']);
+  expect(await changesIn(folder)).toBe(1);
+  await store.db.write();
+  expect(await changesIn(folder)).toBe(0);
 });
 
 describe('the files of a store', () => {
@@ -250,11 +282,11 @@ describe('the files of a store', () => {
     const { folder, store } = await fresh({ assertOurs, warn });
     await store.commit(put('kept'));
     let journal = Buffer.of();
-    interceptFiles(['rename'], async (_, rename, [path]) => {
-      await rename();
-      if (path !== `${dbOf(folder)}.tmp`) return;
+    interceptNow(['renameSync'], (rename, _, path) => {
+      rename();
+      if (!isNewVersionOf(path, dbOf(folder))) return;
       areLost = true;
-      journal = await readFile(journalOf(folder));
+      journal = readFileSync(journalOf(folder));
     });
     await store.close();
     expect(journal.toString()).toContain('"kept"');
@@ -408,7 +440,7 @@ describe('the files of a store', () => {
       if (moment === 'before') await edit();
       else {
         interceptFiles(['open'], async (_, open, [path]) => {
-          if (path === `${dbOf(folder)}.tmp`) await edit();
+          if (isNewVersionOf(path, dbOf(folder))) await edit();
           return open();
         });
       }
@@ -423,23 +455,12 @@ describe('the files of a store', () => {
     },
   );
 
-  it('keep an edit of db.json where there are no hard links', async () => {
-    const { folder, store } = await fresh();
-    await store.commit(put('a'));
-    await writeFile(dbOf(folder), 'edited');
-    interceptFiles(['link'], async () => {
-      throw new Error('EPERM');
-    });
-    await store.close();
-    expect(await readFile(store.keptEdits[0] ?? '', 'utf8')).toBe('edited');
-  });
-
   it('leave an edit of db.json where it is if it cannot be kept', async () => {
     const warn = vi.fn();
     const { folder, store } = await fresh({ warn });
     await store.commit(put('a'));
     await writeFile(dbOf(folder), 'edited');
-    interceptFiles(['link', 'copyFile'], async () => {
+    interceptNow(['linkSync'], () => {
       throw Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' });
     });
     await store.close();
@@ -462,13 +483,13 @@ describe('the files of a store', () => {
       if (syncs === 1) lost = store.commit(() => ({ change, result: 'lost' }));
       if (syncs !== 2) return sync();
       // Long enough for a snapshot that does not wait.
-      for (let reads = 0; reads < 100; reads++) await readFile(`${dbOf(folder)}.tmp`).catch(() => {});
+      for (let reads = 0; reads < 100; reads++) await readFile(dbOf(folder));
       throw new Error('EIO');
     });
     vi.advanceTimersByTime(1_000);
     await store.commit(put('first'));
     await expect(lost).rejects.toMatchObject({ code: 'storage_failed' });
-    await expect.poll(() => existsSync(`${dbOf(folder)}.tmp`)).toBe(false);
+    await expect.poll(async () => (await readdir(folder)).join()).not.toContain('.tmp');
     expect(await readFile(dbOf(folder), 'utf8')).not.toMatch(/"new"|"replaced"/);
     const left = await openStore(await copyOfFiles(folder));
     expect(idsIn(left)).toEqual([...INITIAL, 'kept', 'first']);
@@ -534,9 +555,6 @@ it('removals trigger a new snapshot, even though their lines are small', async (
   await expect.poll(() => changesIn(folder), { timeout: 8_000 }).toBeLessThan(changes);
 });
 
-/** As on a full disk, which the journal survives. */
-const preventSnapshots = (folder: string) => mkdir(`${dbOf(folder)}.tmp`);
-
 /** A state with a single, different wallet. */
 const replacement = { ...records(), wallets: [wallet({ id: 'only' })] };
 const walletIds = (snapshot: Pick<Snapshot, 'wallets'>) => snapshot.wallets.map(({ id }) => id);
@@ -553,7 +571,7 @@ describe('a replaced state', () => {
   it('is one journal line, marked as a reset', async () => {
     const folder = await temporaryFolder();
     const store = await openStore(folder);
-    await preventSnapshots(folder);
+    preventReplacing(dbOf(folder));
     await store.replace(replacement);
     const [, ...lines] = (await readFile(journalOf(folder), 'utf8')).trimEnd().split('\n');
     expect(lines.map((line) => JSON.parse(line))).toMatchObject([
@@ -564,12 +582,12 @@ describe('a replaced state', () => {
   it('has no effect if a kill tore its line', async () => {
     const folder = await temporaryFolder();
     const store = await openStore(folder);
-    await preventSnapshots(folder);
+    const allow = preventReplacing(dbOf(folder));
     await store.replace(replacement);
     const journal = await readFile(journalOf(folder));
     await store.close();
     await writeFile(journalOf(folder), journal.subarray(0, -2));
-    await rmdir(`${dbOf(folder)}.tmp`);
+    allow();
     const second = await openStore(folder);
     expect(walletIds(second.snapshot())).toEqual(INITIAL);
     expect(second.notices).toEqual([expect.stringContaining('torn')]);

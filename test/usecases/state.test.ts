@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { COLLECTION_NAMES } from '../../src/contract/state.ts';
 import type { Delivery, Payment } from '../../src/domain/state.ts';
 import type { StartOptions } from '../../src/options/start-options.ts';
-import { SNAPSHOT_VERSION } from '../../src/store/migrations.ts';
+import { SNAPSHOT_VERSION } from '../../src/store/snapshot.ts';
 import type { Snapshot } from '../../src/store/snapshot.ts';
 import { character } from '../helpers/characters.ts';
 import { copyOfFiles, temporaryFolder } from '../helpers/folder.ts';

@@ -69,7 +69,10 @@ const reset = defineCommand({
       }
     }
     await confirm(`Move the state in ${named}, including keys, to a backup and start over?`, context);
-    const folder = await DataFolder.acquire(path, { isNamed: choice.dataDir !== undefined });
+    const folder = await DataFolder.acquire(path, {
+      isNamed: choice.dataDir !== undefined,
+      warn: (text) => context.output.notice(`gateway-sim: ${text}`),
+    });
     const backup = await folder.backUpState(new Date()).finally(() => folder.release());
     const text = backup
       ? `No emulator is running. Moved the state, including keys, to ${relative(io.cwd, backup)}. The next start creates a new one.`
