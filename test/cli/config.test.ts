@@ -109,7 +109,7 @@ describe('a configuration file', () => {
       const wallets = [
         { id: 'w', email: 'of-the-parent@example.com', holder: 'A', currency: 'USD', balance: '1' },
       ];
-      await writeFile(join(top, 'data/mine.json'), JSON.stringify({ version: 1, wallets }));
+      await writeFile(join(top, 'data/mine.json'), JSON.stringify({ version: SNAPSHOT_VERSION, wallets }));
       for (const root of roots) await mkdir(join(top, root), { recursive: true });
       return cwd;
     }

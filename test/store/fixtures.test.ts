@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { initialSnapshots } from '../../src/store/fixtures.ts';
-import { SNAPSHOT_VERSION } from '../../src/store/migrations.ts';
+import { SNAPSHOT_VERSION } from '../../src/store/snapshot.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { fullSnapshot, merchant, wallet } from '../helpers/records.ts';
 
@@ -85,7 +85,7 @@ describe("a user's own fixtures", () => {
     [{ wallets: [] }, ' is not a gateway-sim state: it has no version'],
     [
       { version: SNAPSHOT_VERSION + 1 },
-      ` has version ${SNAPSHOT_VERSION + 1}, but this gateway-sim reads versions up to ${SNAPSHOT_VERSION}`,
+      ` has version ${SNAPSHOT_VERSION + 1}, but this gateway-sim reads only version ${SNAPSHOT_VERSION}`,
     ],
     [{ ...CURRENT, walets: [] }, ': unknown key "walets": did you mean wallets?'],
     [{ ...CURRENT, ['x'.repeat(61)]: [] }, `: unknown key "${'x'.repeat(60)}"`],
