@@ -110,9 +110,6 @@ export class Disk implements Adapter<State> {
       },
       onFailed: (error) => this.#report(outdated(error)),
     });
-    this.#db = db;
-    this.#plan = plan;
-    this.#batches.onFlush = () => plan.consider();
     try {
       if (this.#found) await this.#journal.open(this.#found);
       if (!this.#isCurrent) await db.write();
@@ -122,6 +119,9 @@ export class Disk implements Adapter<State> {
       await this.#journal.close();
       throw error;
     }
+    this.#db = db;
+    this.#plan = plan;
+    this.#batches.onFlush = () => plan.consider();
     plan.consider();
   }
 

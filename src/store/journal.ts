@@ -166,12 +166,7 @@ export class Journal {
    */
   async create(mark: Mark): Promise<void> {
     const line = Buffer.from(firstLine(mark));
-    const write = async (file: FileHandle) => {
-      await file.appendFile(line);
-      if (this.fsync) await syncFile(file);
-    };
-    this.#use(await replaceFile(this.#path, write, this.#assertFolder));
-    if (this.fsync) await syncFolder(this.#path);
+    await this.#replace([line], { isSynced: this.fsync, check: this.#assertFolder });
     this.#end = { bytes: line.length, last: mark.after, changes: 0 };
   }
 
@@ -182,30 +177,32 @@ export class Journal {
    */
   async open({ end, isCut }: JournalContent): Promise<void> {
     try {
-      const file = await this.#openAlone(end.bytes);
+      const file = await openFile(this.#path, 'append');
       this.#use(file);
-      await file.truncate(end.bytes);
-      if (isCut) await file.appendFile('\n');
+      // A hard link, such as in a copied folder: the other copy must not change.
+      if ((await file.stat()).nlink > 1) {
+        await this.#replace(chunksOf(file), { isSynced: true, check: this.#assertFolder });
+        await file.close();
+      }
+      await this.#opened.truncate(end.bytes);
+      if (isCut) await this.#opened.appendFile('\n');
       this.#end = { ...end, bytes: isCut ? end.bytes + 1 : end.bytes };
     } catch (error) {
       throw unwritable(this.#path, error);
     }
   }
 
-  /**
-   * Opens the file for appending. A hard link, such as in a copied folder, is first replaced with a separate file, so
-   * that the other copy does not change.
-   *
-   * @param bytes the length of the complete lines
-   */
-  async #openAlone(bytes: number): Promise<FileHandle> {
-    const shared = await openFile(this.#path, 'append');
-    if ((await shared.stat()).nlink === 1) return shared;
-    const write = async (own: FileHandle) => {
-      for await (const chunk of chunksOf(shared, { to: bytes })) await own.appendFile(chunk);
-      await syncFile(own);
+  /** Writes a new file and uses it instead of the old one. */
+  async #replace(
+    chunks: Iterable<Buffer> | AsyncIterable<Buffer>,
+    { isSynced, check }: { isSynced: boolean; check: () => void },
+  ): Promise<void> {
+    const write = async (file: FileHandle) => {
+      for await (const chunk of chunks) await file.appendFile(chunk);
+      if (isSynced) await syncFile(file);
     };
-    return replaceFile(this.#path, write, this.#assertFolder).finally(() => shared.close());
+    this.#use(await replaceFile(this.#path, write, check));
+    if (this.fsync) await syncFolder(this.#path);
   }
 
   #use(file: FileHandle): void {
@@ -250,8 +247,7 @@ export class Journal {
 
   #write(lines: readonly string[]): void {
     const bytes = Buffer.from(lines.join(''));
-    if (this.#broken)
-      throw new Error('the journal has lines that could not be removed: restart gateway-sim');
+    if (this.#broken) throw new Error('the journal has lines that could not be removed: restart gateway-sim');
     this.assertOurs();
     try {
       // Synchronous: writing to the system's cache takes microseconds. The thread pool would delay each request that
@@ -286,13 +282,11 @@ export class Journal {
     const { bytes, last, changes } = this.#end;
     const first = Buffer.from(firstLine(mark));
     const old = this.#opened;
-    const write = async (file: FileHandle) => {
-      await file.appendFile(first);
-      for await (const chunk of chunksOf(old, { from: since.bytes, to: bytes })) await file.appendFile(chunk);
-      await syncFile(file);
-    };
-    this.#use(await replaceFile(this.#path, write, () => this.assertOurs()));
-    if (this.fsync) await syncFolder(this.#path);
+    async function* lines() {
+      yield first;
+      yield* chunksOf(old, { from: since.bytes, to: bytes });
+    }
+    await this.#replace(lines(), { isSynced: true, check: () => this.assertOurs() });
     this.#end = { bytes: first.length + bytes - since.bytes, last, changes: changes - since.changes };
     return () => old.close();
   }

@@ -1,18 +1,29 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import files, { copyFileSync, writeSync } from 'node:fs';
-import { appendFile, type FileHandle, open, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import {
+  appendFile,
+  type FileHandle,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  writeFile,
+} from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { basename, join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { DataFolder } from '../../src/store/folder.ts';
 import type { Snapshot } from '../../src/store/snapshot.ts';
 import { interceptFiles, interceptNow, interceptSyncs, isNewVersionOf } from '../helpers/file-calls.ts';
 import { copyOfFiles, temporaryFolder } from '../helpers/folder.ts';
 import { bundled, type Program } from '../helpers/program.ts';
 import { records, wallet } from '../helpers/records.ts';
 import { IS_RELEASE } from '../helpers/scope.ts';
-import { dbOf, journalOf, openStore, put } from '../helpers/store.ts';
+import { dbOf, idsIn, journalOf, openStore, put } from '../helpers/store.ts';
 
 /** Commits with a maximum file size of 64 KiB, and prints the results as JSON. */
 const FULL_DISK = `
@@ -343,4 +354,105 @@ it.each([
   expect(trace.splice(0)).toEqual(commit);
   await store.close();
   expect(trace).toEqual(close);
+});
+
+/** Waits for the disk that are delayed until they are released, in the order in which they were planned. */
+function delaySyncs() {
+  const gates: { after: number; reached: () => void; released: Promise<void> }[] = [];
+  interceptSyncs(async (sync) => {
+    const [gate] = gates;
+    if (gate && gate.after-- === 0) {
+      gates.shift();
+      gate.reached();
+      await gate.released;
+    }
+    await sync();
+  });
+  /** @param after how many waits for the disk come before the delayed one */
+  return (after: number) => {
+    let release: (error?: Error) => void = () => {};
+    const released = new Promise<void>((resolve, reject) => {
+      release = (error) => (error ? reject(error) : resolve());
+    });
+    const reached = new Promise<void>((resolve) => {
+      gates.push({ after, reached: resolve, released });
+    });
+    return { reached, release };
+  };
+}
+
+async function emulatorIn(path: string, fsync = false) {
+  const folder = await DataFolder.acquire(path);
+  const warnings: string[] = [];
+  const warn = (text: string) => void warnings.push(text);
+  const store = await openStore(path, { fsync, assertOurs: folder.assertOurs, warn });
+  return { folder, store, warnings };
+}
+
+/** The ids of wallets in a folder after a kill. */
+const storedIn = async (folder: string) => idsIn(await openStore(await copyOfFiles(folder)));
+
+const LOSSES: Record<string, (path: string) => Promise<unknown>> = {
+  'whose folder was moved': async (path) => {
+    await rename(path, `${path}-moved`);
+    await mkdir(path);
+  },
+  'whose lock was taken over': (path) => rm(join(path, 'lock')),
+};
+
+/** How many waits come before the delayed one: those of a snapshot are for db.json, its announcement, the folder, the journal. */
+const WAITS = [0, 1, 2, 3];
+const NEXT = ['has changes in its journal', 'has written a snapshot', 'writes a snapshot'];
+const CASES = WAITS.flatMap((waits) => NEXT.map((next) => ({ waits, next })));
+
+describe.each(Object.entries(LOSSES))('an emulator %s while it waits for the disk', (_, lose) => {
+  it.each([undefined, new Error('EIO')])(
+    'acknowledges no change, and removes none of the next one (%s)',
+    async (error) => {
+      const path = join(await temporaryFolder(), 'data');
+      const delay = delaySyncs();
+      const first = await emulatorIn(path, true);
+      const { reached, release } = delay(0);
+      const change = first.store.commit(put('a'));
+      await reached;
+      await lose(path);
+      const second = await emulatorIn(path);
+      await second.store.commit(put('b'));
+      release(error);
+      await expect(change).rejects.toMatchObject({ code: 'storage_failed' });
+      expect(idsIn(first.store)).not.toContain('a');
+      expect(await storedIn(path)).toContain('b');
+      await first.store.close();
+      await first.folder.release();
+      expect(await storedIn(path)).toContain('b');
+      await second.folder.release();
+    },
+  );
+
+  it.each(CASES)('(after $waits waits) changes nothing of one that $next', async ({ waits, next }) => {
+    const path = join(await temporaryFolder(), 'data');
+    const delay = delaySyncs();
+    const first = await emulatorIn(path);
+    await first.store.commit(put('a'));
+    const old = delay(waits);
+    const closing = first.store.close();
+    await old.reached;
+    await lose(path);
+    const second = await emulatorIn(path);
+    await second.store.commit(put('b'));
+    const own = delay(next === 'writes a snapshot' ? 0 : Number.POSITIVE_INFINITY);
+    const replaced = next === NEXT[0] ? undefined : second.store.replace(second.store.snapshot());
+    await (next === 'writes a snapshot' ? own.reached : replaced);
+    old.release();
+    await closing;
+    own.release();
+    await first.folder.release();
+    await replaced;
+    await second.store.commit(put('c'));
+    expect(await storedIn(path)).toEqual(expect.arrayContaining(['b', 'c']));
+    await second.store.close();
+    expect(second.warnings).toEqual([]);
+    expect(await storedIn(path)).toEqual(expect.arrayContaining(['b', 'c']));
+    await second.folder.release();
+  });
 });
