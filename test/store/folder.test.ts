@@ -127,6 +127,17 @@ describe('a data folder', () => {
     await original.release();
   });
 
+  it('loses the temporary files of killed owners, but no other files', async () => {
+    const other = { 'db.json.tmp': '', 'notes.tmp': '', '.gitignore': '' };
+    const path = await temporaryFolder({
+      ...other,
+      'db.json.0123456789ab.tmp': '',
+      'journal.jsonl.0123456789ab.tmp': '',
+    });
+    await (await DataFolder.acquire(path)).release();
+    expect((await readdir(path)).sort()).toEqual(Object.keys(other).sort());
+  });
+
   it('that cannot be written is reported with the path and a fix', async () => {
     const base = await temporaryFolder({ file: '' });
     await expect(DataFolder.acquire(join(base, 'file', 'data'))).rejects.toMatchObject({

@@ -43,6 +43,12 @@ it.skipIf(process.platform === 'win32')('only the owner can read its files', asy
   expect(await modes()).toEqual([0o600, 0o600]);
 });
 
+/** So that no snapshot is written a second after a change. */
+function useFakeTimeouts(): void {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+}
+
 describe.each(KINDS)('a store $kind', ({ opened }) => {
   it('stores a rule’s change and returns its result', async () => {
     const store = await opened();
@@ -117,6 +123,7 @@ describe.each(KINDS)('a store $kind', ({ opened }) => {
   });
 
   it('is held by lowdb: its data is what rules read, and read() returns what write() wrote', async () => {
+    useFakeTimeouts();
     const store = await opened();
     await store.replace({ ...records(), wallets: [wallet({ id: 'only' })] });
     await store.commit((state) => {
@@ -151,6 +158,7 @@ describe.each(KINDS)('a store $kind', ({ opened }) => {
 });
 
 it('lowdb keeps a state in memory with its own adapter, and one on disk with ours', async () => {
+  useFakeTimeouts();
   expect(Store.inMemory(records()).db.adapter).toBeInstanceOf(Memory);
   const folder = await temporaryFolder();
   const store = await openStore(folder);
@@ -167,11 +175,6 @@ describe('the files of a store', () => {
   async function fresh(options: Parameters<typeof openStore>[1] = {}) {
     const folder = await temporaryFolder();
     return { folder, store: await openStore(folder, options) };
-  }
-
-  function useFakeTimeouts(): void {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    onTestFinished(() => void vi.useRealTimers());
   }
 
   it('restore the whole state in the same order, without using the initial state', async () => {
@@ -270,6 +273,26 @@ describe('the files of a store', () => {
       }
       await store.close();
       expect([warn.mock.calls, store.isLost]).toEqual([[['the files are lost']], true]);
+    },
+  );
+
+  it.each([1, 2])(
+    'are left unchanged if they are lost in wait %i for the disk before a snapshot replaces them',
+    async (wait) => {
+      let waits = 0;
+      const assertOurs = () => {
+        if (waits >= wait) throw new GatewayError('storage_failed', 'the files are lost');
+      };
+      const { folder, store } = await fresh({ assertOurs });
+      await store.commit(put('a'));
+      const before = await readFile(dbOf(folder));
+      interceptSyncs(async (sync) => {
+        await sync();
+        waits++;
+      });
+      await store.close();
+      expect(await readFile(dbOf(folder))).toEqual(before);
+      expect((await readdir(folder)).join()).not.toContain('.tmp');
     },
   );
 
