@@ -91,6 +91,8 @@ export class DataFolder {
     if (!this.#isHeld()) throw replaced(this.path);
   };
 
+  readonly isTakenOver = (): boolean => this.#lock.isTakenOver();
+
   /** Writes the server's address for commands. @throws GatewayError `storage_failed` */
   announce(info: ServerInfo): Promise<void> {
     return onFolder(this.path, () => writeServerInfo(this.path, info, this.assertOurs));

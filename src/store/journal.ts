@@ -28,6 +28,8 @@ export interface JournalOptions {
   fsync: boolean;
   /** Throws if the folder is no longer the locked one. Called before each batch, so it must take only microseconds. */
   assertOurs?: () => void;
+  /** Whether another process may use the same files. */
+  isTakenOver?: () => boolean;
 }
 
 const firstLine = (mark: Mark): string => sealed(JSON.stringify({ journal: SNAPSHOT_VERSION, ...mark }));
@@ -139,16 +141,18 @@ function firstMark(line: Buffer, source: string): Mark {
 export class Journal {
   readonly #path: string;
   readonly #assertFolder: () => void;
+  readonly #isTakenOver: () => boolean;
   readonly fsync: boolean;
   #file: FileHandle | undefined;
   #id: string | undefined;
   #end: End = { bytes: 0, last: 0, changes: 0 };
   #broken = false;
 
-  constructor(path: string, { fsync, assertOurs = () => {} }: JournalOptions) {
+  constructor(path: string, { fsync, assertOurs = () => {}, isTakenOver = () => false }: JournalOptions) {
     this.#path = path;
     this.fsync = fsync;
     this.#assertFolder = assertOurs;
+    this.#isTakenOver = isTakenOver;
   }
 
   get isOpen(): boolean {
@@ -265,9 +269,9 @@ export class Journal {
   cut(end: Readonly<End>): void {
     this.#end = { ...end };
     try {
-      // The next owner of the folder may already have appended to the same file.
-      this.assertOurs();
-      ftruncateSync(this.#opened.fd, end.bytes);
+      // The next owner has read these lines, and may have appended more.
+      this.#broken = this.#isTakenOver();
+      if (!this.#broken) ftruncateSync(this.#opened.fd, end.bytes);
     } catch {
       this.#broken = true;
     }

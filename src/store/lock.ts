@@ -1,4 +1,4 @@
-import { lstatSync, readFileSync, renameSync } from 'node:fs';
+import { existsSync, fstatSync, lstatSync, readFileSync, renameSync } from 'node:fs';
 import { type FileHandle, open, utimes } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -104,6 +104,11 @@ export class Lock {
   /** Whether the lock is still at its path. Takes microseconds. */
   isHeld(): boolean {
     return fileId(this.#path) === this.#id;
+  }
+
+  /** Whether another process may have locked the same folder: this lock is gone, and there is another one. */
+  isTakenOver(): boolean {
+    return fstatSync(this.#file.fd).nlink === 0 && existsSync(this.#path);
   }
 
   /** Stops the heartbeat. @param isOurs whether to remove the lock, too */

@@ -385,19 +385,29 @@ async function emulatorIn(path: string, fsync = false) {
   const folder = await DataFolder.acquire(path);
   const warnings: string[] = [];
   const warn = (text: string) => void warnings.push(text);
-  const store = await openStore(path, { fsync, assertOurs: folder.assertOurs, warn });
+  const store = await openStore(path, {
+    fsync,
+    assertOurs: folder.assertOurs,
+    isTakenOver: folder.isTakenOver,
+    warn,
+  });
   return { folder, store, warnings };
 }
 
 /** The ids of wallets in a folder after a kill. */
 const storedIn = async (folder: string) => idsIn(await openStore(await copyOfFiles(folder)));
 
-const LOSSES: Record<string, (path: string) => Promise<unknown>> = {
+/** How a folder is lost. @returns where its files are then */
+const LOSSES: Record<string, (path: string) => Promise<string>> = {
   'whose folder was moved': async (path) => {
     await rename(path, `${path}-moved`);
     await mkdir(path);
+    return `${path}-moved`;
   },
-  'whose lock was taken over': (path) => rm(join(path, 'lock')),
+  'whose lock was taken over': async (path) => {
+    await rm(join(path, 'lock'));
+    return path;
+  },
 };
 
 /** How many waits come before the delayed one: those of a snapshot are for db.json, its announcement, the folder, the journal. */

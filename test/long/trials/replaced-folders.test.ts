@@ -210,6 +210,6 @@ trial(
       const what = SLOW[number % SLOW.length] ?? '';
       const loss = LOSSES[what];
       if (loss) await slowCase(what, loss, budget);
-    }, 3);
+    }, 6);
   },
 );
