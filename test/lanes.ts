@@ -23,7 +23,7 @@ const OUTSIDE_THE_PROCESS = [
   'test/store/{disk,folder,lock}.test.ts',
   'test/system/clock.test.ts',
 ];
-const MOCKING = ['test/delivery/egress.test.ts', 'test/store/migrations.test.ts'];
+const MOCKING = ['test/delivery/egress.test.ts'];
 
 /** Tests in other test runners, shops in other languages, and database servers. */
 const FOR_RELEASES = [

@@ -12,8 +12,8 @@ export interface ServerInfo {
   url: string;
   pid: number;
   controlToken: string | null;
-  /** The CA certificate to trust; null for plain http. Missing from older versions. */
-  tlsCa?: string | null;
+  /** The CA certificate to trust; null for plain http. */
+  tlsCa: string | null;
 }
 
 const serverFile = (folder: string) => join(folder, 'server.json');

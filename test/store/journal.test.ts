@@ -526,29 +526,6 @@ describe('the id in db.json and its journal', () => {
   });
 });
 
-describe('inconsistent records', () => {
-  it.each([
-    [
-      'a duplicate id',
-      { wallets: [wallet(), wallet()] },
-      /db\.json: wallets has the id "wal_rich_usd" twice/,
-    ],
-    [
-      'a reference to a missing record',
-      { messages: fullSnapshot().messages },
-      /db\.json: messages "msg_\d+": paymentId is "pay_\d+", which is not in payments/,
-    ],
-  ])('are reported at start: %s', async (_, changes, message) => {
-    const folder = await temporaryFolder();
-    await (await openStore(folder)).close();
-    await writeFile(dbOf(folder), JSON.stringify({ ...records(), ...changes }));
-    await expect(openStore(folder)).rejects.toMatchObject({
-      code: 'state_damaged',
-      message: expect.stringMatching(message),
-    });
-  });
-});
-
 describe.skipIf(process.platform === 'win32')('a folder from another source', () => {
   it('with a journal that is a link is rejected, and the target stays unchanged', async () => {
     const folder = await killed('a');

@@ -17,7 +17,7 @@ import {
   preventReplacing,
 } from '../helpers/file-calls.ts';
 import { copyOfFiles, temporaryFolder } from '../helpers/folder.ts';
-import { context, input, pendingPayment, records, state, wallet } from '../helpers/records.ts';
+import { context, input, records, wallet } from '../helpers/records.ts';
 import { changesIn, dbOf, idsIn, journalOf, openStore, put } from '../helpers/store.ts';
 
 const KINDS = [
@@ -79,17 +79,6 @@ describe.each(KINDS)('a store $kind', ({ opened }) => {
     });
     expect(store.snapshot()).toEqual(records());
     expect(heard).not.toHaveBeenCalled();
-  });
-
-  it('continues after one of several rules throws', async () => {
-    const store = await opened();
-    const outcomes = await Promise.allSettled([
-      store.commit(put('a')),
-      store.commit(broke),
-      store.commit(put('b')),
-    ]);
-    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
-    expect(idsIn(store)).toEqual([...INITIAL, 'a', 'b']);
   });
 
   it('calls every listener for every change in order, before the commit resolves', async () => {
@@ -317,21 +306,6 @@ describe('the files of a store', () => {
     expect([warn.mock.calls, store.isLost]).toEqual([[['the files are lost']], true]);
   });
 
-  it('can have lines of any length', async () => {
-    const { folder, store } = await fresh();
-    const wallets = ['x'.repeat(20_000), '€'.repeat(30_000), 'é', '😀'.repeat(100_000), ''].map(
-      (holder, index) => wallet({ id: `w${index}`, holder }),
-    );
-    for (const many of [wallets, wallets.toReversed()]) {
-      await Promise.all(
-        many.map((one) => store.commit(() => ({ change: { wallets: [one] }, result: one.id }))),
-      );
-    }
-    expect(await changesIn(folder)).toBe(10);
-    const reopened = await openStore(await copyOfFiles(folder));
-    expect(JSON.stringify(reopened.snapshot()) === JSON.stringify(store.snapshot())).toBe(true);
-  });
-
   it('include a snapshot with one record per line as soon as the store is open', async () => {
     const { folder } = await fresh();
     const text = await readFile(dbOf(folder), 'utf8');
@@ -355,17 +329,6 @@ describe('the files of a store', () => {
     expect(await changesIn(folder)).toBe(1);
   });
 
-  it('contain all changes if the store is closed during a snapshot', async () => {
-    useFakeTimeouts();
-    const { folder, store } = await fresh();
-    await store.commit(put('last'));
-    vi.advanceTimersByTime(1_000);
-    await store.close();
-    expect(store.notices).toEqual([]);
-    expect(await changesIn(folder)).toBe(0);
-    expect(await readFile(dbOf(folder), 'utf8')).toContain('"last"');
-  });
-
   it('get a snapshot immediately if the journal has outgrown the state, and the next one after a delay', async () => {
     useFakeTimeouts();
     const { store } = await fresh();
@@ -375,16 +338,6 @@ describe('the files of a store', () => {
     await store.commit(() => ({ change: large, result: null }));
     await store.commit(put('small'));
     await expect.poll(() => vi.getTimerCount()).toBe(1);
-  });
-
-  it('get a snapshot if a few large records of a large state are replaced again and again', async () => {
-    const { folder, store } = await fresh();
-    const many = Array.from({ length: 6_000 }, (_, index) => wallet({ id: `small-${index}` }));
-    await store.commit(() => ({ change: { wallets: many }, result: null }));
-    const holder = 'x'.repeat(2 ** 20);
-    for (let count = 0; count < 12; count++)
-      await store.commit(put('large', { holder: `${holder}${count}` }));
-    await expect.poll(() => changesIn(folder)).toBeLessThan(12);
   });
 
   it('get a snapshot of a large state only when the journal has outgrown it', async () => {
@@ -520,64 +473,6 @@ describe('the files of a store', () => {
   });
 });
 
-const template = pendingPayment(state(), {}, context());
-const paymentIds = (store: Store) => [...store.state.payments.values()].map(({ id }) => id);
-const putPayment = (store: Store, id: string, details = '') =>
-  store.commit(() => ({ change: { payments: [{ ...template, id, details }] }, result: null }));
-const remove = (store: Store, ...payments: string[]) =>
-  store.commit(() => ({ change: { removed: { payments } }, result: null }));
-
-it('removed records stay removed after a kill, whether before or after a snapshot', async () => {
-  const folder = await temporaryFolder();
-  const store = await openStore(folder);
-  for (const id of ['a', 'b', 'c', 'd']) await putPayment(store, id);
-  await remove(store, 'a', 'c');
-  expect(paymentIds(store)).toEqual(['b', 'd']);
-  const journal = await readFile(journalOf(folder), 'utf8');
-  expect(journal).toContain('"removed":{"payments":["a","c"]}');
-
-  const again = await openStore(await copyOfFiles(folder));
-  expect(paymentIds(again)).toEqual(['b', 'd']);
-  await remove(again, 'b');
-  await putPayment(again, 'e');
-  await again.close();
-  await store.close();
-  expect(paymentIds(await openStore(folder))).toEqual(['b', 'd']);
-});
-
-it('a removal that cannot be stored is rolled back, and the records keep their order', async () => {
-  const folder = await temporaryFolder();
-  let isOurs = true;
-  const store = await openStore(folder, {
-    assertOurs() {
-      if (!isOurs) throw new Error('lost');
-    },
-  });
-  for (const id of ['a', 'b', 'c']) await putPayment(store, id);
-  isOurs = false;
-  const more = putPayment(store, 'd').catch(() => {});
-  await expect(remove(store, 'a', 'b')).rejects.toMatchObject({ code: 'storage_failed' });
-  await more;
-  expect(paymentIds(store)).toEqual(['a', 'b', 'c']);
-  isOurs = true;
-  await store.close();
-  expect(paymentIds(await openStore(folder))).toEqual(['a', 'b', 'c']);
-});
-
-it('removals trigger a new snapshot, even though their lines are small', async () => {
-  const folder = await temporaryFolder();
-  const store = await openStore(folder);
-  const large = 'x'.repeat(100_000);
-  // Together larger than the minimum for a snapshot, but new records alone do not trigger one.
-  for (let count = 0; count < 100; count++) await putPayment(store, `pay_${count}`, large);
-  const changes = await changesIn(folder);
-  const many = Array.from({ length: 15_000 }, (_, index) => ({ ...template, id: `small_${index}` }));
-  await store.commit(() => ({ change: { payments: many }, result: null }));
-  // The rest is still a large state, which gets no snapshot after a delay.
-  await remove(store, ...many.slice(6_000).map(({ id }) => id));
-  await expect.poll(() => changesIn(folder), { timeout: 8_000 }).toBeLessThan(changes);
-});
-
 /** A state with a single, different wallet. */
 const replacement = { ...records(), wallets: [wallet({ id: 'only' })] };
 const walletIds = (snapshot: Pick<Snapshot, 'wallets'>) => snapshot.wallets.map(({ id }) => id);
@@ -600,20 +495,6 @@ describe('a replaced state', () => {
     expect(lines.map((line) => JSON.parse(line))).toMatchObject([
       { reset: true, merchants: records().merchants, wallets: [wallet({ id: 'only' })], payments: [] },
     ]);
-  });
-
-  it('has no effect if a kill tore its line', async () => {
-    const folder = await temporaryFolder();
-    const store = await openStore(folder);
-    const allow = preventReplacing(dbOf(folder));
-    await store.replace(replacement);
-    const journal = await readFile(journalOf(folder));
-    await store.close();
-    await writeFile(journalOf(folder), journal.subarray(0, -2));
-    allow();
-    const second = await openStore(folder);
-    expect(walletIds(second.snapshot())).toEqual(INITIAL);
-    expect(second.notices).toEqual([expect.stringContaining('torn')]);
   });
 
   it('that cannot be stored is rolled back with all later changes', async () => {

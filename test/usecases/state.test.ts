@@ -255,7 +255,7 @@ describe('an imported state', () => {
   const bad: [what: string, (state: Snapshot) => unknown, status: number, problem: string][] = [
     ['invalid JSON', () => '{"version":', 400, 'the body is not valid JSON'],
     [
-      'a newer version',
+      'another version',
       (state) => ({ ...state, version: SNAPSHOT_VERSION + 1 }),
       422,
       `reads only version ${SNAPSHOT_VERSION}`,

@@ -157,7 +157,7 @@ function describeCounts(counts: Readonly<Record<string, number>>): string {
     .join(', ');
 }
 
-/** All or nothing; the emulator migrates an older state and rejects a newer one. */
+/** All or nothing; the emulator rejects a state in another format. */
 const importState = defineCommand({
   args: ['<file>'],
   summary: 'replace the state with one from a file, or from stdin with -',
