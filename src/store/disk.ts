@@ -8,7 +8,14 @@ import { isCreated, removeFile, unwritable } from '../system/files.ts';
 import { Batches } from './batches.ts';
 import { assertConsistent } from './consistency.ts';
 import { damaged, outdated } from './errors.ts';
-import { Journal, type JournalContent, type JournalOptions, type Mark, readJournal } from './journal.ts';
+import {
+  Journal,
+  type JournalContent,
+  type JournalEnd,
+  type JournalOptions,
+  type Mark,
+  readJournal,
+} from './journal.ts';
 import { changeText, type Snapshot, type StoredChange, wholeState } from './snapshot.ts';
 import { SnapshotFile } from './snapshot-file.ts';
 import { SnapshotPlan } from './snapshot-plan.ts';
@@ -45,8 +52,8 @@ export class Disk implements Adapter<State> {
   readonly #batches: Batches;
   #db: Low<State> | undefined;
   #plan: SnapshotPlan | undefined;
-  /** The journal as it was read; undefined if there is none. */
-  #found: JournalContent | undefined;
+  /** The end of the journal as it was read; undefined if there is none. */
+  #found: JournalEnd | undefined;
   /** Whether db.json and journal can be used as they were read. */
   #isCurrent = false;
   /** The last warning, since a change and a snapshot can fail for the same reason. */
@@ -90,7 +97,8 @@ export class Disk implements Adapter<State> {
       this.notices.push(
         `${journal}: dropped a torn last line of ${tornBytes} bytes, which was never acknowledged`,
       );
-    this.#found = found;
+    // Without its changes, whose records would stay in memory after they are replaced.
+    this.#found = found && { end: found.end, isCut: found.isCut };
     this.#isCurrent = written !== undefined;
     return stateOf(snapshot, later);
   }

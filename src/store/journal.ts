@@ -70,15 +70,19 @@ export interface End {
   changes: number;
 }
 
-export interface JournalContent {
-  /** Each db.json that the changes may belong to. A kill can happen before or after one replaces the other. */
-  marks: readonly Mark[];
-  /** Each with the number of its line. */
-  changes: readonly { change: StoredChange; number: number }[];
+/** Where a journal that was read can be continued. */
+export interface JournalEnd {
   /** The end of the complete lines. */
   end: End;
   /** Whether the last line lacks its newline. */
   isCut: boolean;
+}
+
+export interface JournalContent extends JournalEnd {
+  /** Each db.json that the changes may belong to. A kill can happen before or after one replaces the other. */
+  marks: readonly Mark[];
+  /** Each with the number of its line. */
+  changes: readonly { change: StoredChange; number: number }[];
   /** The length of an incomplete last line. */
   tornBytes: number;
 }
@@ -179,7 +183,7 @@ export class Journal {
    *
    * @throws GatewayError `storage_failed`
    */
-  async open({ end, isCut }: JournalContent): Promise<void> {
+  async open({ end, isCut }: JournalEnd): Promise<void> {
     try {
       const file = await openFile(this.#path, 'append');
       this.#use(file);
