@@ -122,15 +122,18 @@ async function readOptions(options: ResolvedOptions, surroundings: ServerSurroun
 async function open(plan: Plan, shutdown: Shutdown) {
   const { options, label, settings, initial, warn } = plan;
   const isNamed = isGivenByUser(options, 'dataDir');
-  const folder = options.inMemory ? null : await DataFolder.acquire(options.dataDir, { isNamed });
+  const folder = options.inMemory ? null : await DataFolder.acquire(options.dataDir, { isNamed, warn });
   shutdown.add(() => folder?.release());
   const currencies = [...settings.currencies.keys()];
-  const store = folder
-    ? await Store.open(
-        { folder: folder.path, fsync: options.fsync, assertOurs: folder.assertOurs, currencies, warn },
-        initial,
-      )
-    : Store.inMemory(await initial());
+  const files = folder && {
+    folder: folder.path,
+    assertOurs: folder.assertOurs,
+    isTakenOver: folder.isTakenOver,
+    fsync: options.fsync,
+    currencies,
+    warn,
+  };
+  const store = files ? await Store.open(files, initial) : Store.inMemory(await initial());
   shutdown.add(() => store.close());
   store.notices.unshift(...(folder?.notices ?? []));
   if (store.found && options.fixtures !== undefined && !plan.standingFixtures) {

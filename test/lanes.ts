@@ -23,7 +23,7 @@ const OUTSIDE_THE_PROCESS = [
   'test/store/{disk,folder,lock}.test.ts',
   'test/system/clock.test.ts',
 ];
-const MOCKING = ['test/delivery/egress.test.ts', 'test/store/migrations.test.ts'];
+const MOCKING = ['test/delivery/egress.test.ts'];
 
 /** Tests without sockets and processes in a folder of others. */
 const INSIDE_THE_PROCESS = ['test/docs/pages.test.ts', 'test/audit/{condition,tokens,witness}.test.ts'];

@@ -67,7 +67,11 @@ export class Witness {
   suspects: readonly string[] = [];
 
   /** @param effects effects that the user names */
-  constructor(database: Pick<Database, 'read' | 'notices'>, patience = new Patience(), effects: readonly string[] = []) {
+  constructor(
+    database: Pick<Database, 'read' | 'notices'>,
+    patience = new Patience(),
+    effects: readonly string[] = [],
+  ) {
     this.#database = database;
     this.#patience = patience;
     this.#shared = effects;

@@ -2,13 +2,6 @@
  * Characters that nobody sees and that editors, shells and copied texts add.
  */
 
-/** Whether a text that was decoded as UTF-8 is UTF-16, as PowerShell and old editors save it. */
-export function isUtf16(decoded: string): boolean {
-  return /^(?:\uFFFD\uFFFD)?(?:\0[^\0]|[^\0]\0)/.test(decoded);
-}
-
-export const IS_UTF_16 = 'it is UTF-16: save it as UTF-8';
-
 const NAMES: Readonly<Record<string, string>> = {
   '\0': 'a NUL character',
   '\t': 'a tab',

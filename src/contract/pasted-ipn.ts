@@ -5,14 +5,6 @@
 /** Whether a text is the id of an IPN of the emulator. No body looks like one. */
 export const isDeliveryId = (text: string): boolean => /^ipn_\w+$/.test(text.trim());
 
-/** The text of bytes in UTF-8 or, as PowerShell writes it, UTF-16. A byte order mark is removed. */
-export function textOf(bytes: Uint8Array): string {
-  const [first, second] = bytes;
-  const isBigEndian = (first === 0xfe && second === 0xff) || (first === 0 && second !== 0);
-  const isLittleEndian = (first === 0xff && second === 0xfe) || (first !== 0 && second === 0);
-  return new TextDecoder(isBigEndian ? 'utf-16be' : isLittleEndian ? 'utf-16le' : 'utf-8').decode(bytes);
-}
-
 /** The body of an IPN in a pasted text: in a curl command, or as PHP's print_r or var_dump show its fields. Else the text. */
 export function ipnBodyIn(pasted: string): string {
   // Each run of line breaks is tried only once, because a text can have very many.

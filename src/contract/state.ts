@@ -43,7 +43,7 @@ export const State = record('State', 'The whole state, as in db.json, without it
 /** For documentation only. The store checks an imported state and names the damage. */
 export const GivenState = request(
   'GivenState',
-  'A whole state. Omitted collections are empty. Older versions are migrated. The id in a db.json is ignored.',
+  'A whole state. Omitted collections are empty. The id in a db.json is ignored.',
   { version, ...optionalLists },
 );
 

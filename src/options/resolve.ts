@@ -3,7 +3,7 @@ import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:pat
 import { urlOf } from '../contract/address.ts';
 import { PLACEHOLDERS } from '../contract/audit.ts';
 import { didYouMean, type GatewayError, hint, kebab, nearestName, option, usage } from '../contract/error.ts';
-import { IS_UTF_16, invisibleIn, isUtf16 } from '../contract/invisible.ts';
+import { invisibleIn } from '../contract/invisible.ts';
 import {
   CHOICE_NAMES,
   CHOICES,
@@ -308,9 +308,7 @@ function readBeginning(path: string, label: string, isFound = false): string {
     try {
       if (isFound && !fstatSync(file).isFile()) throw new Error('it is not a regular file');
       const bytes = Buffer.alloc(MAX_SECRET_BYTES);
-      const text = bytes.toString('utf8', 0, readSync(file, bytes));
-      if (isUtf16(text)) throw new Error(IS_UTF_16);
-      return text;
+      return bytes.toString('utf8', 0, readSync(file, bytes));
     } finally {
       closeSync(file);
     }

@@ -95,9 +95,7 @@ export const START_OPTIONS = {
     'keep only the newest settled payments and their IPNs: a number such as 1000, or a period such as 24h; payments with pending IPNs are always kept (default: keep all)',
   ),
   publicUrl: kind('baseUrl')('url', 'address where browsers reach the emulator, used in checkout URLs'),
-  tls: flag(
-    'serve HTTPS with an mkcert pair from the data or working folder if found, otherwise with a generated certificate',
-  ),
+  tls: flag('serve HTTPS with a generated certificate'),
   tlsCert: text('file', 'serve HTTPS with this certificate (PEM), followed by its issuers'),
   tlsKey: text('file', 'private key (PEM) for --tls-cert'),
   proxy: flag('also act as an HTTP proxy, only for the hosts in --host-alias'),

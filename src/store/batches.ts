@@ -103,13 +103,16 @@ export class Batches {
     const settle = () => {
       for (const { resolve } of batch) resolve();
     };
-    if (this.#journal.fsync)
-      return this.#journal.sync().then(settle, (error) => {
-        this.#journal.cut(before);
-        this.#rollBack(batch, error);
-      });
-    settle();
-    return undefined;
+    if (!this.#journal.fsync) {
+      settle();
+      return undefined;
+    }
+    // During a long sync, another process may have taken over the folder.
+    const synced = this.#journal.sync().then(() => this.#journal.assertOurs());
+    return synced.then(settle, (error) => {
+      this.#journal.cut(before);
+      this.#rollBack(batch, error);
+    });
   }
 
   /** Rolls back all changes that are not on disk, newest first, since later ones build on the failed ones. */

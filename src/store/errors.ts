@@ -1,11 +1,11 @@
 import { command, type ErrorDetails, GatewayError, hint, option } from '../contract/error.ts';
 import { reason } from '../system/files.ts';
 
-/** The error for a path that no longer has the original file or folder. */
-export function replaced(path: string): GatewayError {
+/** The error for a folder that is no longer the locked one, or no longer has its journal. */
+export function replaced(folder: string): GatewayError {
   return new GatewayError(
     'storage_failed',
-    `${path} was removed, moved or replaced while gateway-sim was using it: changes are no longer stored, and anything at this path is left unchanged`,
+    `the data folder ${folder}, or its lock or journal, was removed, moved or replaced while gateway-sim was using it: changes are no longer stored, and anything at this path is left unchanged`,
     { hint: hint`Move it back, or stop this emulator and start another one.` },
   );
 }

@@ -2,9 +2,19 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { chmod, lstat, mkdir, readdir, rename } from 'node:fs/promises';
 import { basename, join, relative, resolve } from 'node:path';
 import { GatewayError, hint, option } from '../contract/error.ts';
-import { fileId, isCreated, isFolder, makeFolder, onFolder, openFile, readText } from '../system/files.ts';
+import {
+  fileId,
+  isCreated,
+  isFolder,
+  isTemporary,
+  makeFolder,
+  onFolder,
+  openFile,
+  readText,
+  removeFile,
+} from '../system/files.ts';
 import { replaced } from './errors.ts';
-import { isLock, Lock } from './lock.ts';
+import { isLock, Lock, type Waiting } from './lock.ts';
 import { DEFAULT_DATA_DIR, removeServerInfo, type ServerInfo, writeServerInfo } from './server-file.ts';
 
 /** The file in the data folder for the output of a detached emulator. */
@@ -39,14 +49,12 @@ export class DataFolder {
    * does not, because it may belong in a repository.
    *
    * @param options.isNamed whether the user named the folder (default). A named folder may belong to another user.
-   * @param options.patienceMs how long to wait, in real time, for a heartbeat of an owner on another machine or in
-   *   another container
    * @throws GatewayError `folder_in_use` if another process uses it; `storage_failed` if it cannot be written, or was
    *   not named and belongs to another user
    */
   static async acquire(
     path: string,
-    { isNamed = true, patienceMs }: { isNamed?: boolean; patienceMs?: number } = {},
+    { isNamed = true, ...waiting }: { isNamed?: boolean } & Waiting = {},
   ): Promise<DataFolder> {
     const folder = resolve(path);
     return onFolder(folder, async () => {
@@ -54,8 +62,22 @@ export class DataFolder {
       const isNew = (await readdir(folder)).every(isOfStart);
       // Two bytes: three calls of the thread pool would take longer than the write.
       if (isNew) writeFileSync(join(folder, '.gitignore'), IGNORE_ALL, { mode: 0o644 });
-      return new DataFolder(folder, await Lock.take(folder, patienceMs));
+      const owned = new DataFolder(folder, await Lock.take(folder, waiting));
+      await owned.#removeLeftOvers().catch(async (error) => {
+        await owned.release();
+        throw error;
+      });
+      return owned;
     });
+  }
+
+  /** Removes the temporary files of killed owners, which would otherwise add up. */
+  async #removeLeftOvers(): Promise<void> {
+    for (const name of await readdir(this.path)) {
+      if (!isTemporary(name)) continue;
+      this.assertOurs();
+      removeFile(join(this.path, name));
+    }
   }
 
   /** Whether the folder is still the locked one: not removed, moved or replaced. Takes microseconds. */
@@ -69,9 +91,11 @@ export class DataFolder {
     if (!this.#isHeld()) throw replaced(this.path);
   };
 
+  readonly isTakenOver = (): boolean => this.#lock.isTakenOver();
+
   /** Writes the server's address for commands. @throws GatewayError `storage_failed` */
   announce(info: ServerInfo): Promise<void> {
-    return onFolder(this.path, () => writeServerInfo(this.path, info));
+    return onFolder(this.path, () => writeServerInfo(this.path, info, this.assertOurs));
   }
 
   /**
@@ -101,7 +125,7 @@ export class DataFolder {
       let isOurs = false;
       try {
         isOurs = this.#isHeld();
-        if (isOurs) await removeServerInfo(this.path);
+        if (isOurs) removeServerInfo(this.path);
       } finally {
         await this.#lock.release(isOurs);
       }

@@ -1,28 +1,22 @@
 import { ftruncateSync, writeSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { fileId, openFile, replaceFile, syncFile, syncFolder, unwritable } from '../system/files.ts';
 import { damaged, replaced } from './errors.ts';
-import { SNAPSHOT_VERSION } from './migrations.ts';
 import { isRecord } from './parse-records.ts';
 import { chunksOf, linesOf, NEWLINE, readIfThere } from './read-lines.ts';
-import { parseChange, parseJson, type StoredChange } from './snapshot.ts';
+import { parseJson, requireFormat, SNAPSHOT_VERSION, type StoredChange } from './snapshot.ts';
 
 /*
  * The format of a journal: JSON lines, each with a checksum. The first line names the db.json that the changes belong
  * to. Each later line has a number. It is a change, or it names the db.json that is about to replace the one before.
  */
 
-/**
- * Version of this format. Version 1 had no first line, numbers or checksums. In version 2, the first line could also name
- * a db.json as a person had written it. Before version 4, a db.json had no id.
- */
-const FORMAT = 4;
-
 /** The db.json that changes belong to. */
 export interface Mark {
-  /** The random id in the file, which an edit does not change; undefined in older formats. */
-  id: string | undefined;
+  /** The random id in the file, which an edit does not change. */
+  id: string;
   /** SHA-256 of the file as gateway-sim wrote it. */
   db: string;
   /** The number of the last line that it includes. */
@@ -34,14 +28,16 @@ export interface JournalOptions {
   fsync: boolean;
   /** Throws if the folder is no longer the locked one. Called before each batch, so it must take only microseconds. */
   assertOurs?: () => void;
+  /** Whether another process may use the same files. */
+  isTakenOver?: () => boolean;
 }
 
-const firstLine = (mark: Mark): string => sealed(JSON.stringify({ journal: FORMAT, ...mark }));
+const firstLine = (mark: Mark): string => sealed(JSON.stringify({ journal: SNAPSHOT_VERSION, ...mark }));
 
 /** @param change the text from `changeText`, which is never empty */
 const changeLine = (number: number, change: string): string => sealed(`{"line":${number},${change.slice(1)}`);
 
-const BEGINNING = '{"journal":';
+const FIRST = /^\{"journal":(\d+),/;
 const SEAL = /,"crc32":"[0-9a-f]{8}"\}/;
 const SEAL_BYTES = ',"crc32":"00000000"}'.length;
 
@@ -55,7 +51,7 @@ function sealed(json: string): string {
   return `${content}${sealOf(content)}\n`;
 }
 
-/** The object of a sealed line. @throws GatewayError `state_damaged` */
+/** The object of a sealed line. Its checksum proves that gateway-sim wrote it. @throws GatewayError `state_damaged` */
 function unsealed(line: Buffer, source: string): Record<string, unknown> {
   const content = line.subarray(0, Math.max(0, line.length - SEAL_BYTES));
   if (line.toString('latin1', content.length) !== sealOf(content))
@@ -74,22 +70,19 @@ export interface End {
   changes: number;
 }
 
-export interface JournalContent {
-  /**
-   * Each db.json that the changes may belong to; none in format 1 or without lines. A kill can happen before or after one
-   * db.json replaces the other.
-   */
-  marks: readonly Mark[];
-  /** The hashes of those that are certainly in our own format. */
-  written: readonly string[];
-  /** Whether the journal can be continued as it is. */
-  isCurrent: boolean;
-  /** Each with the number of its line. */
-  changes: readonly { change: StoredChange; number: number }[];
+/** Where a journal that was read can be continued. */
+export interface JournalEnd {
   /** The end of the complete lines. */
   end: End;
   /** Whether the last line lacks its newline. */
   isCut: boolean;
+}
+
+export interface JournalContent extends JournalEnd {
+  /** Each db.json that the changes may belong to. A kill can happen before or after one replaces the other. */
+  marks: readonly Mark[];
+  /** Each with the number of its line. */
+  changes: readonly { change: StoredChange; number: number }[];
   /** The length of an incomplete last line. */
   tornBytes: number;
 }
@@ -97,94 +90,81 @@ export interface JournalContent {
 /**
  * Reads a journal.
  *
- * @returns undefined if the file does not exist
+ * @returns undefined if the file does not exist or is empty
  * @throws GatewayError `state_damaged`
  */
-export function readJournal(path: string): Promise<JournalContent | undefined> {
-  return readIfThere(path, async (file) => {
+export async function readJournal(path: string): Promise<JournalContent | undefined> {
+  const content = await readIfThere(path, async (file) => {
     const marks: Mark[] = [];
     const changes: { change: StoredChange; number: number }[] = [];
     const end: End = { bytes: 0, last: 0, changes: 0 };
-    let format = 1;
-    let count = 0;
     let isCut = false;
     let tornBytes = 0;
+    let count = 0;
     for await (const read of linesOf(file)) {
       isCut = read.at(-1) !== NEWLINE;
       const line = isCut ? read : read.subarray(0, -1);
-      const isFirst = count === 0 && line.toString('latin1', 0, BEGINNING.length) === BEGINNING;
-      const isSealed = isFirst || marks.length > 0;
-      // A complete line that lost its newline, or has another byte instead, may have been acknowledged. The first line is
-      // never torn: it is written before the file is renamed to this path.
-      if (isCut && !isFirst && !(isSealed && SEAL.test(line.toString('latin1')))) {
+      // The first line is never torn: it is written before the file is renamed to this path. A later line that only
+      // lost its newline, or has another byte instead, may have been acknowledged.
+      if (isCut && count && !SEAL.test(line.toString('latin1'))) {
         isCut = false;
         tornBytes = line.length;
         break;
       }
       const source = `${path} line ${++count}`;
-      end.bytes += line.length + 1;
-      if (!isSealed) {
-        const json = parseJson(line.toString(), source);
-        changes.push({ change: parseChange(json, source), number: count });
-        continue;
-      }
-      const json = unsealed(line, source);
-      if (isFirst) {
-        const mark = markIn(json);
-        if (!mark || !FORMATS.includes(json['journal']))
-          throw damaged(`${source} is not in a format that this gateway-sim can read`);
+      if (count === 1) {
+        const mark = firstMark(line, source);
         marks.push(mark);
-        format = Number(json['journal']);
         end.last = mark.after;
-        continue;
+      } else {
+        const { line: number, snapshot, ...change } = unsealed(line, source);
+        if (number !== ++end.last)
+          throw damaged(`${source} is damaged: expected number ${end.last}, got ${number}`);
+        if (snapshot) marks.push(snapshot as Mark);
+        else changes.push({ change: change as StoredChange, number: end.last });
       }
-      const { line: number, snapshot, version } = json;
-      if (number !== ++end.last)
-        throw damaged(`${source} is damaged: expected number ${end.last}, got ${number}`);
-      const mark = isRecord(snapshot) && markIn({ after: marks[0]?.after, ...snapshot });
-      if (mark) marks.push(mark);
-      else {
-        // The checksum proves that gateway-sim wrote it. Its records need a schema only if they were migrated.
-        const change = version === SNAPSHOT_VERSION ? (json as StoredChange) : parseChange(json, source);
-        changes.push({ change, number: end.last });
-      }
+      end.bytes += read.length;
     }
     end.changes = changes.length;
-    const written = format > 2 ? marks.map(({ db }) => db) : [];
-    return { marks, written, isCurrent: format === FORMAT, changes, end, isCut, tornBytes };
+    return { marks, changes, end, isCut, tornBytes };
   });
+  return content?.end.bytes ? content : undefined;
 }
 
-/** The formats with a first line. */
-const FORMATS: readonly unknown[] = [2, 3, FORMAT];
-
-function markIn({ id, db, after }: Record<string, unknown>): Mark | undefined {
-  if (typeof db !== 'string' || typeof after !== 'number') return undefined;
-  return { id: typeof id === 'string' ? id : undefined, db, after };
+function firstMark(line: Buffer, source: string): Mark {
+  // Another format may have no checksum.
+  const [, format] = FIRST.exec(line.toString('latin1', 0, 30)) ?? [];
+  if (format !== undefined) requireFormat(Number(format), source);
+  const { id, db, after } = unsealed(line, source);
+  if (typeof id !== 'string' || typeof db !== 'string' || typeof after !== 'number')
+    throw damaged(`${source} is damaged: it does not name a db.json`);
+  return { id, db, after };
 }
 
 /** The append-only file of changes since the last snapshot. Each complete line is one change. */
 export class Journal {
   readonly #path: string;
   readonly #assertFolder: () => void;
+  readonly #isTakenOver: () => boolean;
   readonly fsync: boolean;
-  #file: FileHandle;
+  #file: FileHandle | undefined;
   #id: string | undefined;
-  #end: End;
+  #end: End = { bytes: 0, last: 0, changes: 0 };
   #broken = false;
 
-  private constructor(
-    path: string,
-    file: FileHandle,
-    end: End,
-    { fsync, assertOurs = () => {} }: JournalOptions,
-  ) {
+  constructor(path: string, { fsync, assertOurs = () => {}, isTakenOver = () => false }: JournalOptions) {
     this.#path = path;
-    this.#file = file;
-    this.#id = fileId(path);
-    this.#end = end;
     this.fsync = fsync;
     this.#assertFolder = assertOurs;
+    this.#isTakenOver = isTakenOver;
+  }
+
+  get isOpen(): boolean {
+    return this.#file !== undefined;
+  }
+
+  get end(): Readonly<End> {
+    return { ...this.#end };
   }
 
   /**
@@ -192,14 +172,10 @@ export class Journal {
    *
    * @throws the file system's error
    */
-  static async create(path: string, mark: Mark, options: JournalOptions): Promise<Journal> {
+  async create(mark: Mark): Promise<void> {
     const line = Buffer.from(firstLine(mark));
-    const file = await replaceFile(path, async (file) => {
-      await file.appendFile(line);
-      if (options.fsync) await syncFile(file);
-    });
-    if (options.fsync) await syncFolder(path);
-    return new Journal(path, file, { bytes: line.length, last: mark.after, changes: 0 }, options);
+    await this.#replace([line], { isSynced: this.fsync, check: this.#assertFolder });
+    this.#end = { bytes: line.length, last: mark.after, changes: 0 };
   }
 
   /**
@@ -207,30 +183,50 @@ export class Journal {
    *
    * @throws GatewayError `storage_failed`
    */
-  static async open(
-    path: string,
-    { end, isCut }: { end: End; isCut: boolean },
-    options: JournalOptions,
-  ): Promise<Journal> {
+  async open({ end, isCut }: JournalEnd): Promise<void> {
     try {
-      const bytes = isCut ? end.bytes - 1 : end.bytes;
-      const file = await openAlone(path, bytes);
-      await file.truncate(bytes);
-      if (isCut) await file.appendFile('\n');
-      return new Journal(path, file, end, options);
+      const file = await openFile(this.#path, 'append');
+      this.#use(file);
+      // A hard link, such as in a copied folder: the other copy must not change.
+      if ((await file.stat()).nlink > 1) {
+        await this.#replace(chunksOf(file), { isSynced: true, check: this.#assertFolder });
+        await file.close();
+      }
+      await this.#opened.truncate(end.bytes);
+      if (isCut) await this.#opened.appendFile('\n');
+      this.#end = { ...end, bytes: isCut ? end.bytes + 1 : end.bytes };
     } catch (error) {
-      throw unwritable(path, error);
+      throw unwritable(this.#path, error);
     }
+  }
+
+  /** Writes a new file and uses it instead of the old one. */
+  async #replace(
+    chunks: Iterable<Buffer> | AsyncIterable<Buffer>,
+    { isSynced, check }: { isSynced: boolean; check: () => void },
+  ): Promise<void> {
+    const write = async (file: FileHandle) => {
+      for await (const chunk of chunks) await file.appendFile(chunk);
+      if (isSynced) await syncFile(file);
+    };
+    this.#use(await replaceFile(this.#path, write, check));
+    if (this.fsync) await syncFolder(this.#path);
+  }
+
+  #use(file: FileHandle): void {
+    this.#file = file;
+    this.#id = fileId(file.fd);
+  }
+
+  get #opened(): FileHandle {
+    if (!this.#file) throw new Error('the journal is not open');
+    return this.#file;
   }
 
   /** @throws GatewayError `storage_failed` if the journal or its folder was removed, moved or replaced */
   assertOurs(): void {
     this.#assertFolder();
-    if (fileId(this.#path) !== this.#id) throw replaced(this.#path);
-  }
-
-  get end(): Readonly<End> {
-    return { ...this.#end };
+    if (fileId(this.#path) !== this.#id) throw replaced(dirname(this.#path));
   }
 
   /**
@@ -254,18 +250,17 @@ export class Journal {
 
   /** Resolves when all current lines are on disk. */
   sync(): Promise<void> {
-    return syncFile(this.#file);
+    return syncFile(this.#opened);
   }
 
   #write(lines: readonly string[]): void {
     const bytes = Buffer.from(lines.join(''));
-    if (this.#broken)
-      throw new Error('the journal has an incomplete line that could not be removed: restart gateway-sim');
+    if (this.#broken) throw new Error('the journal has lines that could not be removed: restart gateway-sim');
     this.assertOurs();
     try {
       // Synchronous: writing to the system's cache takes microseconds. The thread pool would delay each request that
       // waits for this batch by more than the write itself.
-      for (let written = 0; written < bytes.length; ) written += writeSync(this.#file.fd, bytes, written);
+      for (let written = 0; written < bytes.length; ) written += writeSync(this.#opened.fd, bytes, written);
     } catch (error) {
       this.cut(this.#end);
       throw error;
@@ -278,7 +273,9 @@ export class Journal {
   cut(end: Readonly<End>): void {
     this.#end = { ...end };
     try {
-      ftruncateSync(this.#file.fd, end.bytes);
+      // The next owner has read these lines, and may have appended more.
+      this.#broken = this.#isTakenOver();
+      if (!this.#broken) ftruncateSync(this.#opened.fd, end.bytes);
     } catch {
       this.#broken = true;
     }
@@ -292,39 +289,17 @@ export class Journal {
   async rebase(mark: Mark, since: Readonly<End>): Promise<() => Promise<void>> {
     const { bytes, last, changes } = this.#end;
     const first = Buffer.from(firstLine(mark));
-    const old = this.#file;
-    this.#file = await replaceFile(this.#path, async (file) => {
-      await file.appendFile(first);
-      for await (const chunk of chunksOf(old, { from: since.bytes, to: bytes })) await file.appendFile(chunk);
-      await syncFile(file);
-      this.assertOurs();
-    });
-    if (this.fsync) await syncFolder(this.#path);
-    this.#id = fileId(this.#path);
+    const old = this.#opened;
+    async function* lines() {
+      yield first;
+      yield* chunksOf(old, { from: since.bytes, to: bytes });
+    }
+    await this.#replace(lines(), { isSynced: true, check: () => this.assertOurs() });
     this.#end = { bytes: first.length + bytes - since.bytes, last, changes: changes - since.changes };
     return () => old.close();
   }
 
   async close(): Promise<void> {
-    await this.#file.close();
-  }
-}
-
-/**
- * Opens a journal for appending. A hard link, such as in a copied folder, is first replaced with a separate file, so the
- * other copy does not change.
- *
- * @param bytes the length of the complete lines
- */
-async function openAlone(path: string, bytes: number): Promise<FileHandle> {
-  const shared = await openFile(path, 'append');
-  if ((await shared.stat()).nlink === 1) return shared;
-  try {
-    return await replaceFile(path, async (own) => {
-      for await (const chunk of chunksOf(shared, { to: bytes })) await own.appendFile(chunk);
-      await syncFile(own);
-    });
-  } finally {
-    await shared.close();
+    await this.#file?.close();
   }
 }

@@ -1,17 +1,17 @@
-import { lstatSync, readlinkSync } from 'node:fs';
-import { type FileHandle, open, rename, utimes } from 'node:fs/promises';
+import { existsSync, fstatSync, lstatSync, readFileSync, renameSync } from 'node:fs';
+import { type FileHandle, open, utimes } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { quoted } from '../contract/curl.ts';
 import { command, GatewayError, hint } from '../contract/error.ts';
 import { fileId, readText, removeFile } from '../system/files.ts';
 import { clearInterval, pause, performance, realNow, setInterval } from '../system/real-time.ts';
-import { identityOf, isRunning, type ProcessIdentity } from './process-identity.ts';
+import { identityOf, isAlive, isRunning, type ProcessIdentity } from './process-identity.ts';
 import { DEFAULT_DATA_DIR } from './server-file.ts';
 
 /*
- * The lock of a data folder: a file that only one process can create. It names its owner. An owner in the same
- * container can be looked up; any other one proves with the file's time that it is running.
+ * The lock of a data folder: a file that only one process can create. It names its owner, and its time is a heartbeat.
+ * The heartbeat decides whether the owner still uses the folder, unless the owner can be looked up from here.
  */
 
 const LOCK_FILE = 'lock';
@@ -24,8 +24,9 @@ const POLL_MS = 50;
 
 /** The content of a lock. */
 interface Owner extends ProcessIdentity {
-  /** Where the PID is valid: see `hostOf`. */
   host: string;
+  /** Where the owner can be looked up: see `placeOf`. */
+  place: string | null;
   /** The folder that it locked. A lock that came with a copy of the folder has another one. */
   folder: string | undefined;
 }
@@ -37,9 +38,17 @@ interface Found {
   stamp: string;
 }
 
+/** How a start waits for the lock of another owner. */
+export interface Waiting {
+  /** How long to wait for a heartbeat, in real time; default: three of them. */
+  patienceMs?: number | undefined;
+  /** Called with the reason before a wait. */
+  warn?: ((text: string) => void) | undefined;
+}
+
 /** A lock that this process owns. */
 export class Lock {
-  /** Its owner before, which could not be looked up but no longer renewed it; undefined if there was none. */
+  /** Its owner before, which had no heartbeat; undefined if there was none, or it had certainly ended. */
   readonly takenOverFrom: string | undefined;
   readonly #path: string;
   /** Kept open, so that no later file can have the same identity. */
@@ -61,30 +70,34 @@ export class Lock {
   /**
    * Locks a folder. Takes over the lock of an owner that is gone.
    *
-   * @param patienceMs how long to wait, in real time, for a heartbeat of an owner on another machine or in another
-   *   container
    * @throws GatewayError `folder_in_use` if another process uses it; or the file system's error
    */
-  static async take(folder: string, patienceMs = PATIENCE_MS): Promise<Lock> {
+  static async take(folder: string, { patienceMs = PATIENCE_MS, warn = () => {} }: Waiting): Promise<Lock> {
     const path = join(folder, LOCK_FILE);
-    const host = hostOf();
-    const text = JSON.stringify({ ...identityOf(process.pid), host, folder: fileId(folder) } satisfies Owner);
+    const own = {
+      ...identityOf(process.pid),
+      host: hostname(),
+      place: placeOf(),
+      folder: fileId(folder),
+    } satisfies Owner;
+    const text = JSON.stringify(own);
     for (;;) {
       const file = await create(path, text);
       if (file) return new Lock(path, file);
       const found = await look(path);
       if (!found) continue;
       const owner = ownerIn(found);
-      const isNear = owner?.host === host;
-      const name = owner && `process ${owner.pid}${isNear ? '' : ` on ${owner.host.split(' ')[0]}`}`;
-      if (isNear) {
-        if (owner.folder === fileId(folder) && isRunning(owner)) throw inUse(folder, name);
-      } else if (await isChanged(path, found, patienceMs)) {
-        if ((await look(path))?.text === found.text) throw inUse(folder, name);
-        continue;
-      }
+      const isUsed = owner && isUsing(owner, own);
+      const name = owner && nameOf(owner, own);
+      if (isUsed === undefined) {
+        warn(`waiting up to ${patienceMs / 1_000} s to see whether ${name ?? 'anyone'} still uses ${folder}`);
+        if (await isChanged(path, found, patienceMs)) {
+          if ((await look(path))?.text === found.text) throw inUse(folder, name);
+          continue;
+        }
+      } else if (isUsed) throw inUse(folder, name);
       const newer = await replace(path, found, text, patienceMs);
-      if (newer) return new Lock(path, newer, isNear ? undefined : name);
+      if (newer) return new Lock(path, newer, isUsed === undefined ? name : undefined);
     }
   }
 
@@ -93,11 +106,16 @@ export class Lock {
     return fileId(this.#path) === this.#id;
   }
 
+  /** Whether another process may have locked the same folder: this lock is gone, and there is another one. */
+  isTakenOver(): boolean {
+    return fstatSync(this.#file.fd).nlink === 0 && existsSync(this.#path);
+  }
+
   /** Stops the heartbeat. @param isOurs whether to remove the lock, too */
   async release(isOurs: boolean): Promise<void> {
     clearInterval(this.#heartbeat);
     try {
-      if (isOurs) await removeFile(this.#path);
+      if (isOurs) removeFile(this.#path);
     } finally {
       await this.#file.close();
     }
@@ -109,13 +127,35 @@ export function isLock(name: string): boolean {
   return /^lock(\.\d+)?$/.test(name);
 }
 
-/** The host name and, on Linux, the namespace of PIDs: two containers may have the same host name. */
-function hostOf(): string {
+/**
+ * Where a process id names the same process: on this machine until its next boot, and in a container, which has a first
+ * process of its own, only there. Null if unknown. Without /proc, only the host name tells.
+ */
+function placeOf(): string | null {
+  if (process.platform !== 'linux') return hostname();
   try {
-    return `${hostname()} ${readlinkSync('/proc/self/ns/pid')}`;
+    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+    const { started } = identityOf(1);
+    return started && `${boot} ${started}`;
   } catch {
-    return hostname();
+    return null;
   }
+}
+
+const isNear = (owner: Owner, own: Owner) => own.place !== null && owner.place === own.place;
+
+/** Whether the owner of a lock uses the folder; undefined if only its heartbeat can tell. */
+function isUsing(owner: Owner, own: Owner): boolean | undefined {
+  if (!isNear(owner, own)) return undefined;
+  if (owner.folder !== own.folder || !isAlive(owner.pid)) return false;
+  // Without a start time, it may be a later process with the same id.
+  return owner.started === null ? undefined : isRunning(owner);
+}
+
+/** The owner in words. Two machines may have the same host name. */
+function nameOf(owner: Owner, own: Owner): string {
+  const where = isNear(owner, own) ? '' : ` on ${owner.host}, which is another machine or container`;
+  return `process ${owner.pid}${where}`;
 }
 
 /** Creates a file with this text. @returns undefined if there is one */
@@ -129,7 +169,7 @@ async function create(path: string, text: string): Promise<FileHandle | undefine
     return file;
   } catch (error) {
     await file.close();
-    await removeFile(path);
+    removeFile(path);
     throw error;
   }
 }
@@ -154,15 +194,15 @@ async function replace(
     if (file) {
       let isReplaced = false;
       try {
-        if ((await look(path))?.stamp !== stale.stamp) return undefined;
-        await rename(claim, path);
+        if (stampOf(path) !== stale.stamp) return undefined;
+        renameSync(claim, path);
         isReplaced = true;
-        for (let left = 1; left < number; left++) await removeFile(`${path}.${left}`).catch(() => {});
+        for (let left = 1; left < number; left++) removeFile(`${path}.${left}`);
         return file;
       } finally {
         if (!isReplaced) {
           await file.close();
-          await removeFile(claim);
+          removeFile(claim);
         }
       }
     }
@@ -176,16 +216,20 @@ async function isChanged(path: string, { stamp }: Found, patienceMs: number): Pr
   const until = performance.now() + patienceMs;
   while (performance.now() < until) {
     await pause(POLL_MS);
-    if ((await look(path))?.stamp !== stamp) return true;
+    if (stampOf(path) !== stamp) return true;
   }
   return false;
 }
 
 /** Reads a lock. One that cannot be read, such as a link, has no text. Undefined if there is none. */
 async function look(path: string): Promise<Found | undefined> {
+  const stamp = stampOf(path);
+  return stamp === undefined ? undefined : { stamp, text: await readText(path).catch(() => '') };
+}
+
+function stampOf(path: string): string | undefined {
   const found = lstatSync(path, { bigint: true, throwIfNoEntry: false });
-  const text = found && (await readText(path).catch(() => ''));
-  return text === undefined ? undefined : { text, stamp: `${found?.mtimeNs} ${text}` };
+  return found && `${found.ino}:${found.mtimeNs}`;
 }
 
 /** Undefined for a lock that is incomplete or from another program. */

@@ -12,20 +12,25 @@ export interface ServerInfo {
   url: string;
   pid: number;
   controlToken: string | null;
-  /** The CA certificate to trust; null for plain http. Missing from older versions. */
-  tlsCa?: string | null;
+  /** The CA certificate to trust; null for plain http. */
+  tlsCa: string | null;
 }
 
 const serverFile = (folder: string) => join(folder, 'server.json');
 
-export async function writeServerInfo(folder: string, info: ServerInfo): Promise<void> {
+/** @param assertOurs called immediately before the file is replaced, which does not happen if it throws */
+export async function writeServerInfo(
+  folder: string,
+  info: ServerInfo,
+  assertOurs?: () => void,
+): Promise<void> {
   const text = JSON.stringify({ ...info, started: identityOf(info.pid).started, folder: fileId(folder) });
-  const file = await replaceFile(serverFile(folder), (file) => file.appendFile(`${text}\n`));
+  const file = await replaceFile(serverFile(folder), (file) => file.appendFile(`${text}\n`), assertOurs);
   await file.close();
 }
 
-export async function removeServerInfo(folder: string): Promise<void> {
-  await removeFile(serverFile(folder));
+export function removeServerInfo(folder: string): void {
+  removeFile(serverFile(folder));
 }
 
 /**

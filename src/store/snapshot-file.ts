@@ -1,15 +1,13 @@
 import { constants } from 'node:buffer';
 import { createHash, randomBytes } from 'node:crypto';
-import { type BigIntStats, constants as fileConstants, statSync } from 'node:fs';
-import { copyFile, type FileHandle, link } from 'node:fs/promises';
+import { type BigIntStats, linkSync, statSync } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { Adapter } from 'lowdb';
 import { COLLECTION_NAMES } from '../contract/state.ts';
 import { replaceFile, syncFile, syncFolder } from '../system/files.ts';
 import { realNow } from '../system/real-time.ts';
 import { damaged } from './errors.ts';
 import type { Mark } from './journal.ts';
-import { SNAPSHOT_VERSION } from './migrations.ts';
 import { isRecord } from './parse-records.ts';
 import { chunksOf, linesOf, readIfThere } from './read-lines.ts';
 import { parseJson, parseSnapshot, type Snapshot } from './snapshot.ts';
@@ -79,11 +77,9 @@ export function readSnapshotFile(path: string): Promise<Snapshot | undefined> {
   return readIfThere(path, read, { follows: true });
 }
 
-/** The file `db.json`, as an adapter of lowdb. */
-export class SnapshotFile implements Adapter<Snapshot> {
+/** The file `db.json`. */
+export class SnapshotFile {
   readonly #path: string;
-  readonly #written: readonly string[];
-  readonly #fsync: boolean;
   /** The id in the file when it was last read or written; undefined if it has none. */
   id: string | undefined;
   /** The hash of the file when it was last read or written; undefined if it does not exist. */
@@ -92,54 +88,45 @@ export class SnapshotFile implements Adapter<Snapshot> {
   size = 0;
   /** The file's stamp after the last read or write. */
   #stamp: string | undefined;
-  /** Called before a new file replaces the old one. */
-  announce: (written: Pick<Mark, 'id' | 'db'>) => Promise<unknown> = async () => {};
-  /** Called with the copy of a file that was edited since it was last read or written, before it is replaced. */
-  onEdit: (kept: string) => void = () => {};
+
+  constructor(path: string) {
+    this.#path = path;
+  }
 
   /**
    * @param written hashes of files that gateway-sim wrote
-   * @param fsync whether to wait until the first file is on disk. Later ones always are, because they replace one.
+   * @returns undefined if the file does not exist
+   * @throws GatewayError `state_damaged`
    */
-  constructor(path: string, { written, fsync }: { written: readonly string[]; fsync: boolean }) {
-    this.#path = path;
-    this.#written = written;
-    this.#fsync = fsync;
-  }
-
-  /** @throws GatewayError `state_damaged` */
-  async read(): Promise<Snapshot | null> {
+  async read(written: readonly string[]): Promise<Snapshot | undefined> {
     const stamp = stampOf(this.#path);
-    const read = async (file: FileHandle) => {
+    return readIfThere(this.#path, async (file) => {
       const hash = createHash('sha256');
-      for await (const chunk of chunksOf(file)) {
-        hash.update(chunk);
-        this.size += chunk.length;
-      }
+      for await (const chunk of chunksOf(file)) hash.update(chunk);
       this.sha256 = hash.digest('hex');
+      this.size = (await file.stat()).size;
       this.#stamp = stamp;
-      const isOurs = this.#written.includes(this.sha256);
+      const isOurs = written.includes(this.sha256);
       const parsed = await (isOurs ? parseLines(file) : parseWhole(file, this.#path));
       const { id, ...state } = isRecord(parsed) ? parsed : {};
-      if (typeof id === 'string') this.id = id;
-      return isOurs && isCurrent(state) ? state : parseSnapshot(parsed, this.#path);
-    };
-    return (await readIfThere(this.#path, read)) ?? null;
+      this.id = typeof id === 'string' ? id : undefined;
+      return isOurs ? (state as Snapshot) : parseSnapshot(parsed, this.#path);
+    });
   }
 
   /**
-   * Writes a snapshot in slices to a new file, which then replaces the old one. An old file that was edited is kept.
+   * Writes a snapshot in slices to a new file, which then replaces the old one. An old file that was edited since it was
+   * last read or written is kept under another name.
    *
    * @throws the file system's error, with the old file unchanged
    */
-  async write(snapshot: Snapshot): Promise<void> {
-    const isSynced = this.#fsync || this.sha256 !== undefined;
+  async write(snapshot: Snapshot, { isSynced, announce, assertOurs, onEdit }: Replacing): Promise<void> {
     const id = randomBytes(8).toString('hex');
     const hash = createHash('sha256');
     let sha256 = '';
     let size = 0;
     let stamp = '';
-    const file = await replaceFile(this.#path, async (file) => {
+    const write = async (file: FileHandle) => {
       for (const text of snapshotText(snapshot, id)) {
         const slice = Buffer.from(text);
         hash.update(slice);
@@ -149,13 +136,16 @@ export class SnapshotFile implements Adapter<Snapshot> {
       sha256 = hash.digest('hex');
       // Without this, a power cut after the rename could leave an empty file instead of the old one.
       if (isSynced) await syncFile(file);
-      await this.announce({ id, db: sha256 });
-      const found = stampOf(this.#path);
-      const isEdited = found !== undefined && this.#stamp !== undefined && found !== this.#stamp;
-      if (isEdited) this.onEdit(await keepEdited(this.#path));
+      await announce({ id, db: sha256 });
       // Before the rename, since a user may edit the file right after it.
       stamp = stampText(await file.stat({ bigint: true }));
-    });
+    };
+    const check = () => {
+      assertOurs();
+      const found = stampOf(this.#path);
+      if (found !== undefined && found !== this.#stamp) onEdit(keepEdited(this.#path));
+    };
+    const file = await replaceFile(this.#path, write, check);
     await file.close();
     // Before anything relies on the new file.
     if (isSynced) await syncFolder(this.#path);
@@ -166,22 +156,30 @@ export class SnapshotFile implements Adapter<Snapshot> {
   }
 }
 
+/** What happens while db.json is replaced. */
+interface Replacing {
+  /** Whether to wait until the new file is on disk. */
+  isSynced: boolean;
+  /** Called before the new file replaces the old one. */
+  announce: (written: Pick<Mark, 'id' | 'db'>) => Promise<void>;
+  /** Throws if the folder is no longer the locked one. Called immediately before the replacement. */
+  assertOurs: () => void;
+  /** Called with the copy of a file that was edited. */
+  onEdit: (kept: string) => void;
+}
+
 /**
- * Keeps a file that a person edited under another name, before it is replaced.
+ * Keeps a file that a person edited under another name, before it is replaced. It becomes a link, which also gets what an
+ * editor has yet to write.
  *
  * @returns the new path
  * @throws the file system's error
  */
-export async function keepEdited(path: string): Promise<string> {
+function keepEdited(path: string): string {
   const time = new Date(realNow()).toISOString().replaceAll(':', '-');
   const kept = join(dirname(path), `db.edited-${time}.json`);
-  // A link also gets what an editor has yet to write. Some file systems have none.
-  await link(path, kept).catch(() => copyFile(path, kept, fileConstants.COPYFILE_EXCL));
+  linkSync(path, kept);
   return kept;
-}
-
-function isCurrent(state: unknown): state is Snapshot {
-  return (state as Snapshot).version === SNAPSHOT_VERSION;
 }
 
 /** A value that changes with each edit; undefined if there is no file. */

@@ -1,16 +1,16 @@
+import { Low, Memory } from 'lowdb';
 import { GatewayError } from '../contract/error.ts';
 import { type Change, type Payment, type RuleResult, State, type Undo } from '../domain/state.ts';
 import { onFolder } from '../system/files.ts';
-import { Disk } from './disk.ts';
-import { readFolder, type StoreFiles } from './read-folder.ts';
+import { Disk, type StoreFiles } from './disk.ts';
 import { type Snapshot, type StoredChange, wholeState } from './snapshot.ts';
 
 /*
- * The state is in memory, and two files are its copy. `db.json` is a snapshot: the whole state at one moment, for people
- * to read and edit. lowdb holds it while it is read and written (`Low` in read-folder.ts); its adapter is `SnapshotFile`.
- * `journal.jsonl` has every change since then. A change is acknowledged once it is in the journal, so that its cost does
- * not grow with the state; the journal also names the db.json that its changes belong to. A third file, `journal.needed`,
- * is there from the start to a normal stop: without it, db.json is the whole state.
+ * lowdb's `Low` holds the state in memory, and two files are its copy. `db.json` is a snapshot: the whole state at one
+ * moment, for people to read and edit. `journal.jsonl` has every change since then. A change is acknowledged once it is
+ * in the journal, so that its cost does not grow with the state; the journal also names the db.json that its changes
+ * belong to. lowdb reads both, and writes snapshots, through the adapter `Disk`; in memory, through its own `Memory`. A
+ * third file, `journal.needed`, is there from the start to a normal stop: without it, db.json is the whole state.
  */
 
 /**
@@ -24,27 +24,34 @@ type ChangeListener = (change: Change, replaced: boolean, before: readonly (Paym
  * the event loop to the journal together, and acknowledges them when they are written.
  */
 export class Store {
-  #state = new State();
-  #disk: Disk | undefined;
+  /** Its data is the current state. Read-only for others: `commit` changes it. */
+  readonly db: Low<State>;
+  /** Undefined in memory. */
+  readonly #disk: Disk | undefined;
   #closed = false;
   readonly #listeners: ChangeListener[] = [];
   /** Whether the folder already had a state. */
-  found = false;
+  readonly found: boolean;
   /** Messages for the user about the files, such as a dropped incomplete line. More may follow while it is open. */
-  readonly notices: string[] = [];
+  readonly notices: string[];
 
-  private constructor() {}
+  private constructor(db: Low<State>, disk?: Disk, found = false) {
+    this.db = db;
+    this.#disk = disk;
+    this.found = found;
+    this.notices = disk?.notices ?? [];
+  }
 
   /** The current state. Read-only: use `commit` to change it. */
   get state(): State {
-    return this.#state;
+    return this.db.data;
   }
 
   /** Creates a store without files. */
   static inMemory(initial: Snapshot): Store {
-    const store = new Store();
-    store.#state.apply(initial);
-    return store;
+    const db = new Low(new Memory<State>(), new State());
+    db.data.apply(initial);
+    return new Store(db);
   }
 
   /**
@@ -53,16 +60,13 @@ export class Store {
    * @throws GatewayError `state_damaged` if the state cannot be read, with its files unchanged; `storage_failed` if it
    *   cannot be written
    */
-  static async open(files: StoreFiles, initial: () => Promise<Snapshot>): Promise<Store> {
-    const store = new Store();
-    await onFolder(files.folder, async () => {
-      const found = await readFolder(files, store.notices);
-      store.found = found.state !== null;
-      if (found.state) store.#state = found.state;
-      else store.#state.apply(await initial());
-      store.#disk = await Disk.open(found.files, files, () => store.#state);
+  static open(files: StoreFiles, initial: () => Promise<Snapshot>): Promise<Store> {
+    return onFolder(files.folder, async () => {
+      const { db, disk, found } = await read(files);
+      if (!found) db.data.apply(await initial());
+      await disk.open(db);
+      return new Store(db, disk, found);
     });
-    return store;
   }
 
   /**
@@ -72,8 +76,8 @@ export class Store {
    * @throws GatewayError `state_damaged` if the state cannot be read
    */
   static async read(folder: string): Promise<Snapshot | null> {
-    const { state } = await onFolder(folder, () => readFolder({ folder, fsync: false }));
-    return state && wholeState(state);
+    const { db, found } = await onFolder(folder, () => read({ folder, fsync: false }));
+    return found ? wholeState(db.data) : null;
   }
 
   /** Calls the listener after each change is stored, in the order of the commits. */
@@ -89,20 +93,20 @@ export class Store {
    *   the change rolled back
    */
   async commit<Result>(rule: (state: State) => RuleResult<Result>): Promise<Result> {
-    const { change, result } = rule(this.#state);
-    const before = change.payments?.map(({ id }) => this.#state.payments.get(id));
-    await this.#store(change, change, () => this.#state.apply(change), before);
+    const { change, result } = rule(this.state);
+    const before = change.payments?.map(({ id }) => this.state.payments.get(id));
+    await this.#store(change, change, () => this.state.apply(change), before);
     return result;
   }
 
   /** Replaces the whole state, all or nothing. */
   async replace({ version: _, ...change }: Snapshot): Promise<void> {
     const apply = () => {
-      const previous = this.#state;
-      this.#state = new State();
-      this.#state.apply(change);
+      const previous = this.db.data;
+      this.db.data = new State();
+      this.db.data.apply(change);
       return () => {
-        this.#state = previous;
+        this.db.data = previous;
       };
     };
     await this.#store(change, { reset: true, ...change }, apply);
@@ -121,7 +125,7 @@ export class Store {
     const emit = () => {
       for (const listener of this.#listeners) listener(change, stored.reset === true, before);
     };
-    if (this.#disk) return this.#disk.write(stored, apply, emit);
+    if (this.#disk) return this.#disk.append(stored, apply, emit);
     apply();
     emit();
     return undefined;
@@ -138,7 +142,7 @@ export class Store {
 
   /** The current state as plain records. */
   snapshot(): Snapshot {
-    return wholeState(this.#state);
+    return wholeState(this.state);
   }
 
   /** Copies of a db.json that was edited and then replaced. */
@@ -157,4 +161,12 @@ export class Store {
     this.#closed = true;
     await this.#disk?.close();
   }
+}
+
+async function read(files: StoreFiles) {
+  const disk = new Disk(files);
+  const unread = new State();
+  const db = new Low<State>(disk, unread);
+  await db.read();
+  return { db, disk, found: db.data !== unread };
 }

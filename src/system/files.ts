@@ -1,8 +1,8 @@
-import { constants, fdatasync, fstatSync, fsync, statSync } from 'node:fs';
-import { type FileHandle, lstat, mkdir, open, readlink, rename, stat, unlink } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { constants, fdatasync, fstatSync, fsync, renameSync, statSync, unlinkSync } from 'node:fs';
+import { type FileHandle, lstat, mkdir, open, readlink, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type ErrorCode, GatewayError, type Hint, hint, option } from '../contract/error.ts';
-import { IS_UTF_16, isUtf16 } from '../contract/invisible.ts';
 
 /** The identity of an open file, or of the file at a path; unique while it is open. Undefined if there is no file. */
 export function fileId(file: string | number): string | undefined {
@@ -24,8 +24,8 @@ const MAX_TEXT_BYTES = 2 ** 20;
 interface Guard {
   /** Whether the path may be a link to the file. */
   follows?: boolean;
-  /** Whether it must belong to this user (or to root), so that no other user can plant a trusted file. */
-  isOurs?: boolean | 'or-of-root';
+  /** Whether it must belong to this user, so that no other user can plant a trusted file. */
+  isOurs?: boolean;
   /** Whether it must have no other hard links. */
   isAlone?: boolean;
   /** Whether other users must not have access. */
@@ -58,9 +58,7 @@ export async function openFile(
     if (found.isDirectory()) throw new Error(REASONS['EISDIR']);
     if (!found.isFile()) throw new Error(NOT_REGULAR);
     if (found.size > maxBytes) throw new Error('it is too large');
-    const owners = isOurs === 'or-of-root' ? [uid, 0] : [uid];
-    if (isOurs && uid !== undefined && !owners.includes(found.uid))
-      throw new Error('it belongs to another user');
+    if (isOurs && uid !== undefined && found.uid !== uid) throw new Error('it belongs to another user');
     if (isAlone && found.nlink > 1) throw new Error('it is a hard link');
     if (isSecret && uid !== undefined && found.mode & 0o077) throw new Error('others can read or change it');
     return file;
@@ -82,11 +80,9 @@ export async function readBytes(path: string, guard: Guard = {}): Promise<Buffer
   }
 }
 
-/** Reads a text file as `readBytes` does. @throws the same errors, or that it is UTF-16 */
+/** Reads a text file as `readBytes` does. @throws the same errors */
 export async function readText(path: string, guard: Guard = {}): Promise<string> {
-  const text = (await readBytes(path, guard)).toString('utf8');
-  if (isUtf16(text)) throw new Error(IS_UTF_16);
-  return text;
+  return (await readBytes(path, guard)).toString('utf8');
 }
 
 /** Reads a small file that this user owns. @throws the same errors as `openFile` */
@@ -186,34 +182,46 @@ export async function onFolder<Result>(folder: string, work: () => Promise<Resul
   }
 }
 
-/** Removes a file if it exists. Node's `rm` makes three system calls, and loading it takes a millisecond of a start. */
-export async function removeFile(path: string): Promise<void> {
-  await unlink(path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT') throw error;
-  });
+/** Removes a file if it exists. Synchronous, so that nothing can happen after a check that it is ours. */
+export function removeFile(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
 }
+
+/** Whether a file is a temporary one of `replaceFile`, of which a killed process leaves the last. */
+export const isTemporary = (name: string): boolean => /\.[0-9a-f]{12}\.tmp$/.test(name);
 
 /**
  * Writes a new file, readable by its owner only, and then replaces the one at `path`.
  *
+ * @param check called immediately before the old file is replaced, which does not happen if it throws
  * @returns the new file, open for appending, so that no caller continues to write to the old one
  * @throws the file system's error, with the old file unchanged
  */
 export async function replaceFile(
   path: string,
   write: (file: FileHandle) => Promise<void>,
+  check: () => void = () => {},
 ): Promise<FileHandle> {
-  const temporary = `${path}.tmp`;
-  await removeFile(temporary);
-  // 'x': do not write through a link that another user creates in the meantime.
+  // Another process may replace the same file.
+  const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
   const file = await open(temporary, 'ax+', 0o600);
   try {
     await write(file);
-    await rename(temporary, path);
+    check();
+    // Synchronous: the check must still hold.
+    renameSync(temporary, path);
     return file;
   } catch (error) {
     await file.close();
-    await removeFile(temporary).catch(() => {});
+    try {
+      removeFile(temporary);
+    } catch {
+      // The first error is the one to report.
+    }
     throw error;
   }
 }

@@ -1,11 +1,9 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
-import { readdir } from 'node:fs/promises';
 import { isIP, isIPv6 } from 'node:net';
-import { homedir } from 'node:os';
-import { isAbsolute, join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import { usage } from '../contract/error.ts';
-import { readOwnFile, readText, reason } from '../system/files.ts';
+import { readText, reason } from '../system/files.ts';
 import { realNow } from '../system/real-time.ts';
 
 /** A server's certificate with its key. */
@@ -32,13 +30,12 @@ interface Wanted {
 
 /** The user's certificate with its key. */
 interface GivenPair {
+  /** The file that clients must trust. */
   certFile: string;
   cert: string;
   key: string;
   /** The server's own certificate. */
   leaf: X509Certificate;
-  /** The file that clients must trust: the certificate's own file if its issuer is unknown. */
-  caFile: string;
   /** The issuer whose certificate is missing from the file; null if none is missing. */
   issuer: string | null;
 }
@@ -96,11 +93,9 @@ async function pairOf(certificate: PemFile, privateKey: PemFile): Promise<GivenP
       cause: error,
     });
   }
-  const known = certificates.some((one) => isIssuedBy(one, one))
-    ? certFile
-    : await mkcertRootOf(certificates.at(-1) ?? leaf);
-  const issuer = known === undefined ? leaf.issuer.replaceAll('\n', ', ') : null;
-  return { certFile, cert, key, leaf, caFile: known ?? certFile, issuer };
+  const isWhole = certificates.some((one) => one.checkIssued(one) && one.verify(one.publicKey));
+  const issuer = isWhole ? null : leaf.issuer.replaceAll('\n', ', ');
+  return { certFile, cert, key, leaf, issuer };
 }
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
@@ -130,87 +125,6 @@ function keyIn({ path, label, text }: PemFile): KeyObject {
   }
 }
 
-/**
- * The mkcert pair in one of these folders, if it covers all names: `localhost.pem` and `localhost-key.pem`. With
- * further names, their number is in the file name: `localhost+2.pem`. The folder may come from an unknown source, and
- * anyone with the key of a trusted certificate can read the traffic. So the authority of this user's own mkcert must
- * have issued the pair.
- *
- * @param passedOver called with the reason for each pair that is not used
- */
-export async function findMkcertPair(
-  folders: readonly string[],
-  names: readonly string[],
-  now: number,
-  passedOver: (why: string) => void,
-): Promise<GivenPair | undefined> {
-  for (const folder of new Set(folders.map((path) => resolve(path)))) {
-    for (const file of (await readdir(folder).catch(() => [])).sort()) {
-      if (!/^localhost(\+\d+)?\.pem$/.test(file)) continue;
-      const certFile = join(folder, file);
-      try {
-        return await mkcertPair(certFile, names, now);
-      } catch (error) {
-        passedOver(`${certFile} is not used: ${(error as Error).message}`);
-      }
-    }
-  }
-  return undefined;
-}
-
-/** @throws Error for a pair that cannot be used */
-async function mkcertPair(certFile: string, names: readonly string[], now: number): Promise<GivenPair> {
-  const cert = await ours(certFile, 'the certificate');
-  const key = await ours(certFile.replace(/\.pem$/, '-key.pem'), 'its key', true);
-  const pair = await pairOf(cert, key);
-  const caFile = await mkcertRootOf(pair.leaf);
-  if (caFile === undefined)
-    throw new Error("it was not issued by this user's mkcert (CAROOT names its folder)");
-  const missing = missingIn(pair.leaf, names);
-  if (missing) throw new Error(`it does not cover ${missing}`);
-  if (Date.parse(pair.leaf.validTo) <= now) throw new Error('it expired');
-  return { ...pair, caFile, issuer: null };
-}
-
-/** A file of this user that the user did not name. */
-async function ours(path: string, label: string, isSecret = false): Promise<PemFile> {
-  try {
-    return { path, label, text: await readOwnFile(path, { isSecret }) };
-  } catch (error) {
-    throw usage(`${label} cannot be used from ${path}: ${reason(error)}`, { cause: error });
-  }
-}
-
-/** The file of mkcert's authority, if it issued this certificate. */
-async function mkcertRootOf(certificate: X509Certificate): Promise<string | undefined> {
-  for (const path of mkcertRoots()) {
-    try {
-      const root = new X509Certificate(await readText(path, { isOurs: 'or-of-root' }));
-      if (isIssuedBy(certificate, root)) return path;
-    } catch {
-      // An unreadable authority, or one of another user, is ignored.
-    }
-  }
-  return undefined;
-}
-
-/** The locations of mkcert's own certificate on Linux, macOS and Windows. Relative paths are ignored. */
-function mkcertRoots(): string[] {
-  const { CAROOT, XDG_DATA_HOME, LOCALAPPDATA } = process.env;
-  const folders = [
-    CAROOT,
-    XDG_DATA_HOME && join(XDG_DATA_HOME, 'mkcert'),
-    join(homedir(), '.local', 'share', 'mkcert'),
-    join(homedir(), 'Library', 'Application Support', 'mkcert'),
-    LOCALAPPDATA && join(LOCALAPPDATA, 'mkcert'),
-  ];
-  return folders.flatMap((folder) => (folder && isAbsolute(folder) ? [join(folder, 'rootCA.pem')] : []));
-}
-
-function isIssuedBy(certificate: X509Certificate, issuer: X509Certificate): boolean {
-  return certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey);
-}
-
 /** The names that a certificate does not cover, as a text; empty if none. */
 function missingIn(certificate: X509Certificate, names: readonly string[]): string {
   const isCovered = (name: string) => (isIP(name) ? certificate.checkIP(name) : certificate.checkHost(name));
@@ -218,32 +132,24 @@ function missingIn(certificate: X509Certificate, names: readonly string[]): stri
 }
 
 /**
- * The identity of a server: the named pair, else an mkcert pair in the data or working folder, else a certificate of a
- * local authority.
+ * The identity of a server: the named pair, else a certificate of a local authority.
  *
  * @param dataDir null in memory
  * @throws GatewayError `storage_failed`
  */
 export async function identityOf(
-  given: GivenPair | null,
+  pair: GivenPair | null,
   { names }: Pick<Wanted, 'names'>,
   dataDir: string | null,
 ): Promise<Identity> {
   const now = realNow();
-  const notices: string[] = [];
-  const folders = [...(dataDir === null ? [] : [dataDir]), '.'];
-  const found = given ? undefined : await findMkcertPair(folders, names, now, (why) => notices.push(why));
-  if (found) notices.push(`TLS uses the mkcert pair ${found.certFile}; clients must trust ${found.caFile}`);
-  const pair = given ?? found;
-  if (pair)
-    return { ...pair, caFile: resolve(pair.caFile), notices: [...notices, ...noticesOn(pair, names, now)] };
+  if (pair) return { ...pair, caFile: resolve(pair.certFile), notices: noticesOn(pair, names, now) };
   // Loaded only when needed.
   const { storedAuthority, temporaryAuthority } = await import('./authority.ts');
   const own = await (dataDir === null
     ? temporaryAuthority(names, now)
     : storedAuthority(dataDir, names, now));
-  if (own.notice) notices.push(own.notice);
-  return { ...own, caFile: resolve(own.caFile), notices };
+  return { ...own, caFile: resolve(own.caFile), notices: own.notice === null ? [] : [own.notice] };
 }
 
 function noticesOn({ certFile, leaf, issuer }: GivenPair, names: readonly string[], now: number): string[] {

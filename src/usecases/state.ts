@@ -40,7 +40,7 @@ export function stateUseCases(parts: UseCaseDependencies) {
     snapshotText: (): Iterable<string> => snapshotText(store.snapshot()),
 
     /**
-     * Replaces the whole state or nothing. Its keys are replaced, too, unless the options pin them. An older version is migrated.
+     * Replaces the whole state or nothing. Its keys are replaced, too, unless the options pin them.
      *
      * @param text the text of `snapshotText`
      * @throws GatewayError `unparseable_body` or `invalid_fields`, with nothing changed

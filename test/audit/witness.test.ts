@@ -36,13 +36,15 @@ class RecordedShop {
   isNamed = true;
   readonly notices = new Set<string>();
 
-  read = async () =>
-    new Map(
+  read = async () => ({
+    rows: new Map(
       Object.entries(this.tables).map(([table, rows]) => [
         table,
         new Map(rows.map((row) => [String(row['id']), { ...row }])),
       ]),
-    );
+    ),
+    keys: new Map(Object.keys(this.tables).map((table) => [table, ['id']])),
+  });
 
   #add(table: string, row: Record<string, string | number | null>): void {
     const rows = this.tables[table] ?? [];

@@ -40,7 +40,7 @@ describe('a command that looks for an emulator', () => {
     const cwd = await temporaryFolder();
     await mkdir(join(cwd, '.gateway-sim'));
     const { pid } = spawnSync('true');
-    const info = { url: 'http://127.0.0.1:9', pid, controlToken: null };
+    const info = { url: 'http://127.0.0.1:9', pid, controlToken: null, tlsCa: null };
     await writeServerInfo(join(cwd, '.gateway-sim'), info);
     expect((await run(['stop'], { cwd })).code).toBe(3);
     expect((await run(['status', '--data-dir', '.gateway-sim'], { cwd })).code).toBe(3);
@@ -97,7 +97,7 @@ describe('a command that looks for an emulator', () => {
     const cwd = await temporaryFolder();
     const other = await startReceiver([{ headers: { 'X-Gateway-Sim': '1' }, body: '{"data":[]}' }]);
     await mkdir(join(cwd, '.gateway-sim'));
-    const info = { url: other.url, pid: process.pid, controlToken: 'of-the-folder' };
+    const info = { url: other.url, pid: process.pid, controlToken: 'of-the-folder', tlsCa: null };
     await writeServerInfo(join(cwd, '.gateway-sim'), info);
     const env = { GATEWAY_SIM_CONTROL_TOKEN: 'of-the-environment' };
     const dataDir = join(cwd, '.gateway-sim');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { SNAPSHOT_VERSION } from '../../src/store/migrations.ts';
+import { SNAPSHOT_VERSION } from '../../src/store/snapshot.ts';
 import { run } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { type Answer, startReceiver } from '../helpers/receiver.ts';

@@ -1,5 +1,3 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Delivery as DeliveryView } from '../../src/contract/delivery.ts';
 import type { Verification as Verdict } from '../../src/wire/dialect.ts';
@@ -230,13 +228,10 @@ describe('ipn verify', () => {
     expect([code, stdout]).toEqual([1, expect.stringContaining('this is not the key of this merchant')]);
   });
 
-  it('reads a file in UTF-16, and the output of print_r', async () => {
+  it('reads the output of print_r', async () => {
     const lines = [...new URLSearchParams(GOOD)].map(([name, value]) => `    [${name}] => ${value}`);
     const cwd = await temporaryFolder({ printed: `Array\n(\n${lines.join('\n')}\n)\n` });
-    await writeFile(join(cwd, 'utf16'), `\uFEFF${GOOD}\r\n`, 'utf16le');
-    const verify = (file: string) => run(['ipn', 'verify', `@${file}`, '--secret', SECRET], { cwd });
-    expect(await verify('printed')).toMatchObject({ code: 0 });
-    expect(await verify('utf16')).toMatchObject({ code: 0 });
+    expect(await run(['ipn', 'verify', '@printed', '--secret', SECRET], { cwd })).toMatchObject({ code: 0 });
   });
 
   it('uses the key of the running emulator, and recognizes the key of another merchant', async () => {

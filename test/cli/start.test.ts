@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { SNAPSHOT_VERSION } from '../../src/store/migrations.ts';
+import { SNAPSHOT_VERSION } from '../../src/store/snapshot.ts';
 import { runJson as runBinary, startBinary } from '../helpers/binary.ts';
 import { shellWords } from '../helpers/child.ts';
 import { launch, run, start } from '../helpers/cli.ts';

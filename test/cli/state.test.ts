@@ -148,8 +148,9 @@ describe('state reset', () => {
     await writeFile(join(folder, 'db.json'), '{}');
     const held = await DataFolder.acquire(folder);
     onTestFinished(() => held.release());
-    for (const server of [undefined, { url: 'http://127.0.0.1:9', pid: process.pid, controlToken: null }]) {
-      if (server) await writeServerInfo(folder, server);
+    const server = { url: 'http://127.0.0.1:9', pid: process.pid, controlToken: null, tlsCa: null };
+    for (const found of [undefined, server]) {
+      if (found) await writeServerInfo(folder, found);
       const { code, stderr } = await run(['state', 'reset'], { cwd });
       expect([code, stderr]).toEqual([5, expect.stringContaining('in use')]);
     }

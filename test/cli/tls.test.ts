@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { launch as launchBinary } from '../helpers/binary.ts';
-import { asMkcert, writePair } from '../helpers/certificates.ts';
+import { writePair } from '../helpers/certificates.ts';
 import { runProgram } from '../helpers/child.ts';
 import { launch, run, runJson, start } from '../helpers/cli.ts';
 import { temporaryFolder, withTmp } from '../helpers/folder.ts';
@@ -87,21 +87,6 @@ describe('start --tls', () => {
     await writeFile(join(cwd, '.gateway-sim', 'tls'), 'a file of the user');
     const { code, stderr } = await run(['start', '--port', '0', '--tls'], { cwd });
     expect([code, stderr]).toEqual([5, expect.stringContaining('a file with this name already exists')]);
-  });
-
-  it('uses an mkcert pair in the folder if it covers every name', async () => {
-    const cwd = await temporaryFolder();
-    const root = await asMkcert(await writePair(cwd, 'localhost+2'));
-    const { ready, stop, until } = await start(['--tls'], { cwd });
-    expect(ready.tlsCa).toBe(root);
-    const used = `TLS uses the mkcert pair ${join(cwd, 'localhost+2.pem')}; clients must trust ${root}`;
-    await until((_, stderr) => stderr.includes(used));
-    expect((await run(['status'], { cwd })).code).toBe(0);
-    await stop();
-    const second = await start(['--tls', '--host-alias', 'pay.example.com'], { cwd });
-    expect(second.ready.tlsCa).toBe(join(cwd, '.gateway-sim', 'tls', 'ca.pem'));
-    const notice = 'localhost+2.pem is not used: it does not cover pay.example.com';
-    await second.until((_, stderr) => stderr.includes(notice));
   });
 
   it('says what to trust and how, and installs nothing', async () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { invisibleIn, isUtf16 } from '../../src/contract/invisible.ts';
+import { invisibleIn } from '../../src/contract/invisible.ts';
 
 it.each([
   ['sec\r', 'ends with a carriage return'],
@@ -15,16 +15,4 @@ it.each([
   ['', undefined],
 ])('%j %s', (text, what) => {
   expect(invisibleIn(text)).toBe(what);
-});
-
-it.each([
-  [Buffer.from('\uFEFF{}', 'utf16le'), true],
-  [Buffer.from('{}', 'utf16le'), true],
-  [Buffer.from('\uFEFF{}', 'utf16le').swap16(), true],
-  [Buffer.from('\uFEFF{}'), false],
-  [Buffer.from('{}'), false],
-  [Buffer.from('\0\0\0'), false],
-  [Buffer.from(''), false],
-])('%j is UTF-16: %s', (bytes, isIt) => {
-  expect(isUtf16(bytes.toString())).toBe(isIt);
 });

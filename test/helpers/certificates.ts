@@ -1,6 +1,5 @@
-import { copyFile, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { onTestFinished, vi } from 'vitest';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { issue } from '../../src/tls/certificates.ts';
 
 /** The default host names in a test certificate. */
@@ -30,13 +29,4 @@ export async function writePair(
   await writeFile(files.key, issued.key, { mode: 0o600 });
   await writeFile(files.ca, issued.ca);
   return files;
-}
-
-/** Makes the issuer of a pair this user's mkcert authority until the end of the test. @returns its certificate file */
-export async function asMkcert({ ca }: PairFiles): Promise<string> {
-  const root = join(dirname(ca), 'rootCA.pem');
-  await copyFile(ca, root);
-  vi.stubEnv('CAROOT', dirname(root));
-  onTestFinished(() => void vi.unstubAllEnvs());
-  return root;
 }

@@ -99,11 +99,14 @@ function objects(schema: z.ZodMiniObject): unknown[] {
   });
 }
 
-/** Every kind of value in a record, with the path of its key. Texts count by value, because many are closed sets. */
+/**
+ * Every kind of value in a record, with the path of its key; `undefined` for an optional key. Texts count by value, because
+ * many are closed sets.
+ */
 export function* kindsIn(value: unknown, path: string): Generator<[path: string, kind: string]> {
   if (Array.isArray(value)) for (const one of value) yield* kindsIn(one, `${path}[]`);
   else if (typeof value === 'object' && value !== null)
     for (const [key, one] of Object.entries(value)) yield* kindsIn(one, `${path}.${key}`);
   else if (typeof value === 'string') yield [path, `"${value.replace(/\d+/g, '0')}"`];
-  else if (value !== undefined) yield [path, value === null ? 'null' : typeof value];
+  else yield [path, value === null ? 'null' : typeof value];
 }

@@ -63,7 +63,8 @@ const half = (data) => {
   return bytes.subarray(0, bytes.length >> 1);
 };
 
-for (const name of ['statSync', 'lstatSync', 'ftruncateSync']) fs[name] = wrapped(name, fs[name], first);
+for (const name of ['statSync', 'lstatSync', 'ftruncateSync', 'linkSync', 'renameSync', 'unlinkSync'])
+  fs[name] = wrapped(name, fs[name], first);
 fs.writeSync = wrapped('writeSync', fs.writeSync, first, (original, [fd, data]) => {
   original(fd, half(data));
   return strike('writeSync');
@@ -89,7 +90,7 @@ const asynchronous = (name, original, targetOf, halve) => {
 
 const { open } = promises;
 const opened = asynchronous('open', open, first);
-for (const name of ['rename', 'rm', 'unlink', 'utimes', 'mkdir', 'readdir', 'readFile', 'writeFile', 'stat'])
+for (const name of ['rm', 'utimes', 'mkdir', 'readdir', 'readFile', 'writeFile', 'stat'])
   promises[name] = asynchronous(name, promises[name], first);
 promises.open = async (path, ...given) => {
   const file = await opened(path, ...given);

@@ -17,7 +17,6 @@ import { Merchant } from './merchant.ts';
 import type { Budget } from './trial.ts';
 
 const PRELOAD = fileURLToPath(new URL('disk-faults.cjs', import.meta.url));
-const VERSION_1 = fileURLToPath(new URL('../store/version-1', import.meta.url));
 /** A session takes half a second. */
 const HANGS_MS = 30_000;
 
@@ -52,27 +51,6 @@ export const BEGINNINGS = {
     await (await emptied(data)).close();
     await writeFile(join(data, 'db.json'), JSON.stringify(records()));
     return records();
-  },
-  'an edited db.json with changes in its journal': async (data) => {
-    const before = `${data}-before`;
-    const store = await emptied(before);
-    const using = context();
-    await store.commit((state) => initiate(state, input({ identifier: 'old-1' }), 'sandbox', using));
-    await store.commit(() => ({ change: { wallets: [wallet({ id: 'added' })] }, result: null }));
-    await cp(before, data, { recursive: true });
-    await store.close();
-    // The journal has this wallet, too.
-    const state = JSON.parse(await readFile(join(data, 'db.json'), 'utf8'));
-    const wallets = [...state.wallets, wallet({ id: 'added', balance: '1' })];
-    await writeFile(join(data, 'db.json'), JSON.stringify({ ...state, wallets }));
-    return store.snapshot();
-  },
-  'a folder in the previous format': async (data) => {
-    await cp(VERSION_1, `${data}-before`, { recursive: true });
-    await cp(VERSION_1, data, { recursive: true });
-    const store = await Store.open({ folder: `${data}-before`, fsync: false }, async () => records());
-    await store.close();
-    return store.snapshot();
   },
 } satisfies Record<string, (data: string) => Promise<Snapshot | undefined>>;
 export type Beginning = keyof typeof BEGINNINGS;

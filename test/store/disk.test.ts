@@ -1,13 +1,14 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import files, { writeSync } from 'node:fs';
+import files, { copyFileSync, writeSync } from 'node:fs';
 import {
   appendFile,
-  copyFile,
   type FileHandle,
+  mkdir,
   open,
   readdir,
   readFile,
+  rename,
   rm,
   writeFile,
 } from 'node:fs/promises';
@@ -15,13 +16,14 @@ import { syncBuiltinESMExports } from 'node:module';
 import { basename, join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { DataFolder } from '../../src/store/folder.ts';
 import type { Snapshot } from '../../src/store/snapshot.ts';
-import { interceptFiles, interceptSyncs } from '../helpers/file-calls.ts';
+import { interceptFiles, interceptNow, interceptSyncs, isNewVersionOf } from '../helpers/file-calls.ts';
 import { copyOfFiles, temporaryFolder } from '../helpers/folder.ts';
 import { bundled, type Program } from '../helpers/program.ts';
 import { records, wallet } from '../helpers/records.ts';
 import { IS_RELEASE } from '../helpers/scope.ts';
-import { dbOf, journalOf, openStore, put } from '../helpers/store.ts';
+import { dbOf, idsIn, journalOf, openStore, put } from '../helpers/store.ts';
 
 /** Commits with a maximum file size of 64 KiB, and prints the results as JSON. */
 const FULL_DISK = `
@@ -129,17 +131,10 @@ describe('damage', () => {
     return folder;
   }
 
-  const line = (id: string) => `${JSON.stringify({ wallets: [wallet({ id })] })}\n`;
   const snapshotWith = (changes: object) => JSON.stringify({ ...records(), ...changes });
 
   it.each([
-    [
-      'a line that is not JSON',
-      { journal: `${line('a')}{"wallets":[{"id"\n${line('b')}` },
-      /journal\.jsonl line 2 is damaged/,
-    ],
-    ['an empty line', { journal: `${line('a')}\n${line('b')}` }, /journal\.jsonl line 2 is damaged/],
-    ['a line that is not a change', { journal: `${line('a')}7\n` }, /journal\.jsonl line 2 is damaged/],
+    ['a journal of another program', { journal: 'a line\n' }, /journal\.jsonl line 1 is damaged/],
     ['a snapshot that is not JSON', { db: '{"version":' }, /db\.json is damaged/],
     [
       'an unknown field',
@@ -176,11 +171,11 @@ describe('a kill between writing a snapshot and dropping its journal lines', () 
       fc.record({ replaceWith: fc.constantFrom('r', 's') }),
     );
     let copyTo: string | undefined;
-    interceptFiles(['rename'], async (_, rename, [path]) => {
+    interceptNow(['renameSync'], (rename, _, path) => {
       // The new db.json is in place, and the journal still has all lines.
-      if (copyTo !== undefined && path === `${journalOf(folder)}.tmp`)
-        for (const one of [dbOf, journalOf]) await copyFile(one(folder), one(copyTo));
-      return rename();
+      if (copyTo !== undefined && isNewVersionOf(path, journalOf(folder)))
+        for (const one of [dbOf, journalOf]) copyFileSync(one(folder), one(copyTo));
+      rename();
     });
     let folder = '';
     await fc.assert(
@@ -286,16 +281,20 @@ it.skipIf(process.platform === 'win32').each(['db.json', 'journal.jsonl'])(
 async function traceFiles(folder: string): Promise<string[]> {
   const trace: string[] = [];
   const names = new Map<number, string>();
-  const nameOf = (path: unknown) => (path === folder ? 'folder' : basename(String(path)));
+  const nameOf = (path: unknown) =>
+    path === folder ? 'folder' : basename(String(path)).replace(/\.[0-9a-f]+\.tmp$/, '.tmp');
   const add = (step: string) => {
     if (trace.at(-1) !== step) trace.push(step);
   };
-  interceptFiles(['open', 'rename'], async (name, call, [path, to]) => {
-    if (name === 'rename') add(`rename ${nameOf(path)}`);
-    const result = await call();
-    if (name === 'open') names.set((result as FileHandle).fd, nameOf(path));
-    for (const [fd, file] of names) if (name === 'rename' && file === nameOf(path)) names.set(fd, nameOf(to));
-    return result;
+  interceptFiles(['open'], async (_, open, [path]) => {
+    const file = (await open()) as FileHandle;
+    names.set(file.fd, nameOf(path));
+    return file;
+  });
+  interceptNow(['renameSync'], (rename, _, path, to) => {
+    add(`rename ${nameOf(path)}`);
+    rename();
+    for (const [fd, file] of names) if (file === nameOf(path)) names.set(fd, nameOf(to));
   });
   const real = writeSync;
   const spy = vi.spyOn(files, 'writeSync').mockImplementation(((fd: number, ...rest: [string]) => {
@@ -355,4 +354,115 @@ it.each([
   expect(trace.splice(0)).toEqual(commit);
   await store.close();
   expect(trace).toEqual(close);
+});
+
+/** Waits for the disk that are delayed until they are released, in the order in which they were planned. */
+function delaySyncs() {
+  const gates: { after: number; reached: () => void; released: Promise<void> }[] = [];
+  interceptSyncs(async (sync) => {
+    const [gate] = gates;
+    if (gate && gate.after-- === 0) {
+      gates.shift();
+      gate.reached();
+      await gate.released;
+    }
+    await sync();
+  });
+  /** @param after how many waits for the disk come before the delayed one */
+  return (after: number) => {
+    let release: (error?: Error) => void = () => {};
+    const released = new Promise<void>((resolve, reject) => {
+      release = (error) => (error ? reject(error) : resolve());
+    });
+    const reached = new Promise<void>((resolve) => {
+      gates.push({ after, reached: resolve, released });
+    });
+    return { reached, release };
+  };
+}
+
+async function emulatorIn(path: string, fsync = false) {
+  const folder = await DataFolder.acquire(path);
+  const warnings: string[] = [];
+  const warn = (text: string) => void warnings.push(text);
+  const store = await openStore(path, {
+    fsync,
+    assertOurs: folder.assertOurs,
+    isTakenOver: folder.isTakenOver,
+    warn,
+  });
+  return { folder, store, warnings };
+}
+
+/** The ids of wallets in a folder after a kill. */
+const storedIn = async (folder: string) => idsIn(await openStore(await copyOfFiles(folder)));
+
+/** How a folder is lost. @returns where its files are then */
+const LOSSES: Record<string, (path: string) => Promise<string>> = {
+  'whose folder was moved': async (path) => {
+    await rename(path, `${path}-moved`);
+    await mkdir(path);
+    return `${path}-moved`;
+  },
+  'whose lock was taken over': async (path) => {
+    await rm(join(path, 'lock'));
+    return path;
+  },
+};
+
+/** How many waits come before the delayed one: those of a snapshot are for db.json, its announcement, the folder, the journal. */
+const WAITS = [0, 1, 2, 3];
+const NEXT = ['has changes in its journal', 'has written a snapshot', 'writes a snapshot'];
+const CASES = WAITS.flatMap((waits) => NEXT.map((next) => ({ waits, next })));
+
+describe.each(Object.entries(LOSSES))('an emulator %s while it waits for the disk', (_, lose) => {
+  it.each([undefined, new Error('EIO')])(
+    'acknowledges no change, and removes none of the next one (%s)',
+    async (error) => {
+      const path = join(await temporaryFolder(), 'data');
+      const delay = delaySyncs();
+      const first = await emulatorIn(path, true);
+      const { reached, release } = delay(0);
+      const change = first.store.commit(put('a'));
+      await reached;
+      await lose(path);
+      const second = await emulatorIn(path);
+      await second.store.commit(put('b'));
+      release(error);
+      await expect(change).rejects.toMatchObject({ code: 'storage_failed' });
+      expect(idsIn(first.store)).not.toContain('a');
+      expect(await storedIn(path)).toContain('b');
+      await first.store.close();
+      await first.folder.release();
+      expect(await storedIn(path)).toContain('b');
+      await second.folder.release();
+    },
+  );
+
+  it.each(CASES)('(after $waits waits) changes nothing of one that $next', async ({ waits, next }) => {
+    const path = join(await temporaryFolder(), 'data');
+    const delay = delaySyncs();
+    const first = await emulatorIn(path);
+    await first.store.commit(put('a'));
+    const old = delay(waits);
+    const closing = first.store.close();
+    await old.reached;
+    await lose(path);
+    const second = await emulatorIn(path);
+    await second.store.commit(put('b'));
+    const own = delay(next === 'writes a snapshot' ? 0 : Number.POSITIVE_INFINITY);
+    const replaced = next === NEXT[0] ? undefined : second.store.replace(second.store.snapshot());
+    await (next === 'writes a snapshot' ? own.reached : replaced);
+    old.release();
+    await closing;
+    own.release();
+    await first.folder.release();
+    await replaced;
+    await second.store.commit(put('c'));
+    expect(await storedIn(path)).toEqual(expect.arrayContaining(['b', 'c']));
+    await second.store.close();
+    expect(second.warnings).toEqual([]);
+    expect(await storedIn(path)).toEqual(expect.arrayContaining(['b', 'c']));
+    await second.folder.release();
+  });
 });

@@ -61,7 +61,12 @@ describe('a data folder', () => {
     onTestFinished(() => void process.umask(before));
     const path = join(await temporaryFolder(), 'data');
     const folder = await DataFolder.acquire(path);
-    await folder.announce({ url: 'http://127.0.0.1:4477', pid: process.pid, controlToken: 'token' });
+    await folder.announce({
+      url: 'http://127.0.0.1:4477',
+      pid: process.pid,
+      controlToken: 'token',
+      tlsCa: null,
+    });
     const mode = async (...name: string[]) => ((await stat(join(path, ...name))).mode & 0o777).toString(8);
     expect([await mode(), await mode('lock'), await mode('server.json')]).toEqual(['700', '600', '600']);
     expect(await mode('.gitignore')).toBe('644');
@@ -115,7 +120,12 @@ describe('a data folder', () => {
     const base = await temporaryFolder();
     const [path, copy] = [join(base, 'data'), join(base, 'copy')];
     const original = await DataFolder.acquire(path);
-    await original.announce({ url: 'http://127.0.0.1:4477', pid: process.pid, controlToken: null });
+    await original.announce({
+      url: 'http://127.0.0.1:4477',
+      pid: process.pid,
+      controlToken: null,
+      tlsCa: null,
+    });
     await cp(path, copy, { recursive: true });
     expect(await readServerInfo(copy)).toBeUndefined();
     const copied = await DataFolder.acquire(copy);
@@ -125,6 +135,17 @@ describe('a data folder', () => {
     await rename(path, `${path}-moved`);
     await expect(DataFolder.acquire(`${path}-moved`)).rejects.toMatchObject(inUse);
     await original.release();
+  });
+
+  it('loses the temporary files of killed owners, but no other files', async () => {
+    const other = { 'db.json.tmp': '', 'notes.tmp': '', '.gitignore': '' };
+    const path = await temporaryFolder({
+      ...other,
+      'db.json.0123456789ab.tmp': '',
+      'journal.jsonl.0123456789ab.tmp': '',
+    });
+    await (await DataFolder.acquire(path)).release();
+    expect((await readdir(path)).sort()).toEqual(Object.keys(other).sort());
   });
 
   it('that cannot be written is reported with the path and a fix', async () => {
@@ -158,12 +179,12 @@ describe('a folder that was replaced', () => {
     async (_, replace) => {
       const path = join(await temporaryFolder(), 'data');
       const first = await DataFolder.acquire(path);
-      await first.announce({ url: 'http://127.0.0.1:1', pid: process.pid, controlToken: null });
+      await first.announce({ url: 'http://127.0.0.1:1', pid: process.pid, controlToken: null, tlsCa: null });
       expect(first.assertOurs).not.toThrow();
       await replace(path);
       expect(first.assertOurs).toThrow(/was removed, moved or replaced/);
       const second = await DataFolder.acquire(path);
-      await second.announce({ url: 'http://127.0.0.1:2', pid: process.pid, controlToken: null });
+      await second.announce({ url: 'http://127.0.0.1:2', pid: process.pid, controlToken: null, tlsCa: null });
       await first.release();
       expect(await readServerInfo(path)).toMatchObject({ url: 'http://127.0.0.1:2' });
       expect(second.assertOurs).not.toThrow();
@@ -180,7 +201,12 @@ describe('server.json', () => {
     await writeFile(path, JSON.stringify({ ...written, ...change }));
   }
 
-  const info = (pid: number): ServerInfo => ({ url: 'http://127.0.0.1:4477', pid, controlToken: 'token' });
+  const info = (pid: number): ServerInfo => ({
+    url: 'http://127.0.0.1:4477',
+    pid,
+    controlToken: 'token',
+    tlsCa: null,
+  });
 
   it('names the server, can be read only by its owner, and is removed with the lock', async () => {
     const path = await temporaryFolder();

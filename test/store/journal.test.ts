@@ -1,8 +1,7 @@
-import { createHash } from 'node:crypto';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { copyFileSync, cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import {
+  copyFile,
   link,
-  mkdir,
   mkdtemp,
   open,
   readdir,
@@ -14,17 +13,14 @@ import {
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { crc32 } from 'node:zlib';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { Store } from '../../src/store/store.ts';
-import { interceptFiles, interceptSyncs } from '../helpers/file-calls.ts';
+import { Store } from '../../src/store/store.ts';
+import { interceptNow, interceptSyncs, isNewVersionOf, preventReplacing } from '../helpers/file-calls.ts';
 import { copyOfFiles, temporaryFolder } from '../helpers/folder.ts';
 import { fullSnapshot, records, wallet } from '../helpers/records.ts';
 import { IS_RELEASE } from '../helpers/scope.ts';
 import { changesIn, dbOf, idsIn, journalOf, openStore, put } from '../helpers/store.ts';
-
-const VERSION_1 = fileURLToPath(new URL('version-1', import.meta.url));
 
 /** A folder after a kill, with all commits in the journal. */
 async function killed(...ids: string[]): Promise<string> {
@@ -65,7 +61,7 @@ describe('a kill at any step', () => {
   async function copiesDuring(folder: string, work: (acknowledged: Set<string>) => Promise<void>) {
     const copies: { copy: string; content: string; acknowledged: string[] }[] = [];
     const acknowledged = new Set<string>();
-    const probe = await open(join(VERSION_1, 'db.json'));
+    const probe = await open(import.meta.filename);
     const handles = Object.getPrototypeOf(probe);
     await probe.close();
     let onStep: (() => void) | undefined = () => {
@@ -80,9 +76,9 @@ describe('a kill at any step', () => {
       cpSync(folder, copy, { recursive: true });
       copies.push({ copy, content, acknowledged: [...acknowledged] });
     };
-    interceptFiles(['rename', 'unlink'], async (name, call) => {
-      if (name === 'rename') onStep?.();
-      await call();
+    interceptNow(['renameSync', 'unlinkSync'], (call, name) => {
+      if (name === 'renameSync') onStep?.();
+      call();
       onStep?.();
     });
     interceptSyncs(async (sync) => {
@@ -126,16 +122,6 @@ describe('a kill at any step', () => {
       },
     ],
     [
-      'of a start after an edit of db.json that conflicts with the journal',
-      async () => {
-        const folder = await killed('a', 'b');
-        const state = JSON.parse(await readFile(dbOf(folder), 'utf8'));
-        const edited = { ...state, wallets: [...state.wallets, wallet({ id: 'a' })] };
-        await writeFile(dbOf(folder), JSON.stringify(edited));
-        return folder;
-      },
-    ],
-    [
       'of a start with a db.json that a user put there',
       async () => {
         const folder = await temporaryFolder();
@@ -143,7 +129,6 @@ describe('a kill at any step', () => {
         return folder;
       },
     ],
-    ['of a migration from the format without checksums', () => copyOfFiles(VERSION_1)],
   ])('%s, of commits or of a snapshot on close loses nothing', async (_, folderOf) => {
     const folder = await folderOf();
     const kept = (await reopened(await copyOfFiles(folder))).ids;
@@ -240,16 +225,12 @@ describe('a journal', () => {
   });
 
   it.each([
-    ['{"journal":99,"db":"x","after":0}', 0, /line 1 is not in a format that this gateway-sim can read/],
-    ['{"journal":2,"db":7,"after":0}', 0, /line 1 is not in a format/],
-    ['{"journal":2,"db":"x","after":"0"}', 0, /line 1 is not in a format/],
-    ['{"line":2,"snapshot":"x"}', 1, /line 2: unknown key "snapshot"/],
-    ['{"line":2,"snapshot":{"db":7}}', 1, /line 2: unknown key "snapshot"/],
-    ['{"line":2,"wallets":[{"id":7}]}', 1, /line 2 is damaged: wallets\.0/],
-    ['{"line":2,"removed":{"__proto__":[]}}', 1, /line 2: unknown key "__proto__"/],
-  ])('with the sealed line %s from another source is rejected', async (json, at, message) => {
+    ['{"journal":3,"id":"x","db":"x","after":1}', /line 1 has version 3, but this .* reads only version 4/],
+    ['{"journal":4,"id":"x","db":7,"after":1}', /line 1 is damaged: it does not name a db\.json/],
+    ['[]', /line 1 is damaged/],
+  ])('with the sealed first line %s is rejected', async (json, message) => {
     const folder = await killed('a');
-    await editJournal(folder, (lines) => lines.with(at, sealed(json)));
+    await editJournal(folder, (lines) => lines.with(0, sealed(json)));
     await expect(openStore(folder)).rejects.toMatchObject({
       code: 'state_damaged',
       message: expect.stringMatching(message),
@@ -294,7 +275,7 @@ describe('a journal', () => {
       const folder = await temporaryFolder();
       const store = await openStore(folder);
       await store.commit(put('a'));
-      await mkdir(`${dbOf(folder)}.tmp`);
+      preventReplacing(dbOf(folder));
       await store.close();
       await lose(folder);
       await expect(openStore(folder)).rejects.toMatchObject({ code: 'state_damaged' });
@@ -374,7 +355,7 @@ describe('a journal', () => {
       code: 'state_damaged',
       message: `${journalOf(copy)} has 1 change to a db.json other than ${dbOf(copy)}`,
       remedy: expect.stringMatching(
-        /Restore the file that belongs .* remove journal\.jsonl and journal\.needed .* state reset/,
+        /restore the file that belongs .* remove journal\.jsonl and journal\.needed\. .* state reset/,
       ),
     });
     expect(await readFile(journalOf(copy))).toEqual(held);
@@ -396,7 +377,7 @@ describe('a journal', () => {
     await writeFile(dbOf(folder), edited);
     const store = await openStore(folder);
     expect(store.notices).toEqual([
-      `${dbOf(folder)} was changed after gateway-sim wrote it: using the changed file`,
+      `${dbOf(folder)} was edited after gateway-sim wrote it: using the edited file`,
     ]);
     expect(store.state.wallets.get('wal_poor_usd')?.holder).toBe('Paula Holder');
     expect(await readFile(dbOf(folder), 'utf8')).toContain(
@@ -407,39 +388,48 @@ describe('a journal', () => {
     expect(await reopened(folder)).toEqual({ ids: ['a'], notices: [] });
   });
 
-  it('that numbers its snapshots, as before, can be read after a kill between two of them', async () => {
-    const folder = await killed('a');
-    const [first = '', line = ''] = (await readFile(journalOf(folder), 'utf8')).split('\n');
-    const { db, after } = JSON.parse(first);
+  it('with changes since the last db.json is rejected if that was edited, with two fixes, both of which work', async () => {
+    const folder = await killed('a', 'b');
+    const [written, journal] = await Promise.all([dbOf, journalOf].map((path) => readFile(path(folder))));
+    const edited = String(written).replace('Poor Holder', 'Paula Holder');
+    await writeFile(dbOf(folder), edited);
+    const rejected = expect.objectContaining({
+      code: 'state_damaged',
+      message: `${dbOf(folder)} was edited after gateway-sim was killed, but ${journalOf(folder)} has 2 changes to the file before the edit`,
+      remedy: expect.stringMatching(
+        /undo the edit\. .* remove journal\.jsonl and journal\.needed\. .* state reset/,
+      ),
+    });
+    for (const open of [openStore, Store.read]) await expect(open(folder)).rejects.toEqual(rejected);
+    expect([await readFile(dbOf(folder), 'utf8'), await readFile(journalOf(folder))]).toEqual([
+      edited,
+      journal,
+    ]);
     const copy = await copyOfFiles(folder);
-    await reopened(copy);
-    const next = await readFile(dbOf(copy));
-    const snapshot = { generation: 2, db: createHash('sha256').update(next).digest('hex'), after: 2 };
-    const lines = [
-      sealed(JSON.stringify({ journal: 2, generation: 1, db, after })),
-      line,
-      sealed(JSON.stringify({ line: 3, snapshot })),
-    ];
-    await editJournal(folder, () => lines);
-    const other = await copyOfFiles(folder);
-    await writeFile(dbOf(other), next);
-    for (const one of [folder, other]) expect(await reopened(one)).toEqual({ ids: ['a'], notices: [] });
+    await writeFile(dbOf(folder), written ?? '');
+    expect(await reopened(folder)).toEqual({ ids: ['a', 'b'], notices: [] });
+    for (const name of ['journal.jsonl', 'journal.needed']) await rm(join(copy, name));
+    const store = await openStore(copy);
+    expect(idsOf(store)).toEqual([]);
+    expect(store.state.wallets.get('wal_poor_usd')?.holder).toBe('Paula Holder');
   });
 
-  it('in format 2, which may name a db.json as a person wrote it, can be read and continued', async () => {
+  it('whose changes are all in the db.json that was edited after a kill accepts the edit', async () => {
     const folder = await temporaryFolder();
-    const text = JSON.stringify({ ...records(), version: 2 }, null, 2);
-    await writeFile(dbOf(folder), text);
-    const db = createHash('sha256').update(text).digest('hex');
-    const change = { line: 8, version: 2, wallets: [wallet({ id: 'a' })] };
-    const lines = [{ journal: 2, db, after: 7 }, change].map((line) => `${sealed(JSON.stringify(line))}\n`);
-    await writeFile(journalOf(folder), lines.join(''));
     const store = await openStore(folder);
-    expect([idsOf(store), store.notices]).toEqual([['a'], []]);
-    await store.commit(put('b'));
-    expect(await reopened(await copyOfFiles(folder))).toEqual({ ids: ['a', 'b'], notices: [] });
+    await store.commit(put('a'));
+    const copy = await temporaryFolder();
+    interceptNow(['renameSync'], (rename, _, path) => {
+      // The new db.json is in place.
+      if (isNewVersionOf(path, journalOf(folder)))
+        for (const pathOf of [dbOf, journalOf]) copyFileSync(pathOf(folder), pathOf(copy));
+      rename();
+    });
     await store.close();
-    expect(await reopened(folder)).toEqual({ ids: ['a', 'b'], notices: [] });
+    const text = await readFile(dbOf(copy), 'utf8');
+    await writeFile(dbOf(copy), text.replace('Poor Holder', 'Paula Holder'));
+    expect(await reopened(copy)).toEqual({ ids: ['a'], notices: [expect.stringContaining('was edited')] });
+    expect(await readFile(dbOf(copy), 'utf8')).toContain('Paula Holder');
   });
 });
 
@@ -478,26 +468,61 @@ describe('a db.json that is missing', () => {
   });
 });
 
-describe('inconsistent records', () => {
-  it.each([
-    [
-      'a duplicate id',
-      { wallets: [wallet(), wallet()] },
-      /db\.json: wallets has the id "wal_rich_usd" twice/,
-    ],
-    [
-      'a reference to a missing record',
-      { messages: fullSnapshot().messages },
-      /db\.json: messages "msg_\d+": paymentId is "pay_\d+", which is not in payments/,
-    ],
-  ])('are reported at start: %s', async (_, changes, message) => {
+describe('the id in db.json and its journal', () => {
+  const bothIn = async (folder: string) => {
+    const [first = ''] = (await readFile(journalOf(folder), 'utf8')).split('\n');
+    return [JSON.parse(await readFile(dbOf(folder), 'utf8')).id, JSON.parse(first).id];
+  };
+
+  it('is the same in both, and not in the state that is exported', async () => {
     const folder = await temporaryFolder();
-    await (await openStore(folder)).close();
-    await writeFile(dbOf(folder), JSON.stringify({ ...records(), ...changes }));
-    await expect(openStore(folder)).rejects.toMatchObject({
-      code: 'state_damaged',
-      message: expect.stringMatching(message),
-    });
+    const store = await openStore(folder);
+    const [db, journal] = await bothIn(folder);
+    expect([db, journal]).toEqual([expect.stringMatching(/^[0-9a-f]{16}$/), db]);
+    expect(store.snapshot()).not.toHaveProperty('id');
+    expect(await Store.read(folder)).not.toHaveProperty('id');
+  });
+
+  it.each(['', ' while a snapshot is written'])('is new as soon as the state is replaced%s', async (when) => {
+    const folder = await temporaryFolder();
+    const store = await openStore(folder);
+    await store.commit(put('a'));
+    const journal = await readFile(journalOf(folder));
+    const [before] = await bothIn(folder);
+    const replaced = when ? store.replace(records()) : undefined;
+    await Promise.all([replaced, store.replace({ ...records(), wallets: [wallet({ id: 'only' })] })]);
+    const [db, own] = await bothIn(folder);
+    expect(db).toBe(own);
+    expect(db).not.toBe(before);
+    expect(JSON.parse(await readFile(dbOf(folder), 'utf8')).wallets).toMatchObject([{ id: 'only' }]);
+    // The journal from before belongs to no db.json.
+    const copy = await copyOfFiles(folder);
+    await store.close();
+    for (const path of [copy, folder]) {
+      await writeFile(journalOf(path), journal);
+      await expect(openStore(path)).rejects.toMatchObject({
+        code: 'state_damaged',
+        message: `${journalOf(path)} has 1 change to a db.json other than ${dbOf(path)}`,
+      });
+    }
+  });
+
+  it('keeps the journal of another folder from being used, although both began with the same state', async () => {
+    const [one, other] = await Promise.all([temporaryFolder(), temporaryFolder()]);
+    for (const folder of [one, other])
+      await (await openStore(folder)).commit(put(folder === one ? 'a' : 'b'));
+    const [mine, theirs] = [await copyOfFiles(one), await copyOfFiles(other)];
+    await copyFile(journalOf(theirs), journalOf(mine));
+    await expect(openStore(mine)).rejects.toMatchObject({ code: 'state_damaged' });
+    // Without changes, it is replaced.
+    await (await openStore(theirs)).close();
+    await copyFile(journalOf(theirs), journalOf(mine));
+    const store = await openStore(mine);
+    expect(store.notices).toEqual([
+      `${dbOf(mine)} is not the one that ${journalOf(mine)} belongs to, which has no changes: using ${dbOf(mine)}`,
+    ]);
+    const [db, journal] = await bothIn(mine);
+    expect(journal).toBe(db);
   });
 });
 

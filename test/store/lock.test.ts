@@ -1,4 +1,5 @@
 import { readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -6,11 +7,12 @@ import { DataFolder } from '../../src/store/folder.ts';
 import { identityOf } from '../../src/store/process-identity.ts';
 import { fileId } from '../../src/system/files.ts';
 import { deadPid, livingPid } from '../helpers/child.ts';
-import { interceptFiles } from '../helpers/file-calls.ts';
+import { interceptFiles, interceptNow } from '../helpers/file-calls.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 
 /** By default enough for a heartbeat, or for twelve starts on a slow disk, on a busy machine. */
-const acquire = (path: string, patienceMs = 400) => DataFolder.acquire(path, { patienceMs });
+const acquire = (path: string, patienceMs = 400, warn = (_: string) => {}) =>
+  DataFolder.acquire(path, { patienceMs, warn });
 const SOON_MS = 100;
 
 const inUse = {
@@ -27,7 +29,7 @@ async function ownLock(folder: string) {
   const held = await acquire(folder);
   const lock = await lockText(folder);
   await held.release();
-  return lock as { pid: number; started: string | null; host: string; folder: string };
+  return lock as { pid: number; started: string | null; host: string; place: string; folder: string };
 }
 
 /** A folder with the lock of this process, in which fields have other values. */
@@ -117,6 +119,15 @@ describe('the lock of a data folder', () => {
     await expect(acquire(path)).rejects.toMatchObject(inUse);
   });
 
+  it('of a process whose start time is unknown is respected only while it has a heartbeat', async () => {
+    const path = await lockedBy({ started: null });
+    const heart = setInterval(() => void utimes(lockIn(path), new Date(), new Date()), 20);
+    onTestFinished(() => clearInterval(heart));
+    await expect(acquire(path)).rejects.toMatchObject(inUse);
+    clearInterval(heart);
+    await expectTakenOver(path, [`took over ${path} from process ${process.pid}, which no longer responds`]);
+  });
+
   it.skipIf(process.platform === 'win32').each(['/dev/zero', '/nowhere/at/all'])(
     'that is a link to %s has no owner and is taken over',
     async (target) => {
@@ -146,37 +157,35 @@ describe('the lock of a data folder', () => {
 });
 
 describe('the lock of a process on another machine or in another container', () => {
-  const elsewhere = [
-    { host: 'elsewhere pid:[4026531836]' },
-    // The same host name, as in two containers of one service.
-    ...(process.platform === 'linux' ? [{ namespace: 'pid:[1]' }] : []),
-  ];
+  /** Also with the same host name, as in two containers of one service, or on two machines. */
+  const HOSTS = ['elsewhere', hostname()];
 
-  async function lockedElsewhere({ host, namespace }: { host?: string; namespace?: string }) {
-    const path = await temporaryFolder();
-    const lock = await ownLock(path);
-    const place = host ?? lock.host.replace(/pid:\[\d+\]$/, namespace ?? '');
-    expect(place).not.toBe(lock.host);
-    await writeFile(lockIn(path), JSON.stringify({ ...lock, host: place }));
-    return { path, owner: `process ${process.pid} on ${place.split(' ')[0]}` };
+  async function lockedElsewhere(host = 'elsewhere') {
+    const path = await lockedBy({ host, place: 'another one' });
+    return { path, owner: `process ${process.pid} on ${host}, which is another machine or container` };
   }
 
-  it.each(elsewhere)('is respected while it has a heartbeat (%j)', async (place) => {
-    const { path, owner } = await lockedElsewhere(place);
+  it.each(HOSTS)('(%s) is respected while it has a heartbeat, and the wait is reported', async (host) => {
+    const { path, owner } = await lockedElsewhere(host);
     const before = await readFile(lockIn(path), 'utf8');
     const heart = setInterval(() => void utimes(lockIn(path), new Date(), new Date()), 20);
     onTestFinished(() => clearInterval(heart));
-    await expect(acquire(path)).rejects.toMatchObject({ ...inUse, message: expect.stringContaining(owner) });
+    const warn = vi.fn();
+    await expect(acquire(path, 400, warn)).rejects.toMatchObject({
+      ...inUse,
+      message: expect.stringContaining(`(${owner})`),
+    });
+    expect(warn.mock.calls).toEqual([[`waiting up to 0.4 s to see whether ${owner} still uses ${path}`]]);
     expect(await readFile(lockIn(path), 'utf8')).toBe(before);
   });
 
-  it.each(elsewhere)('is taken over without a heartbeat, with a notice (%j)', async (place) => {
-    const { path, owner } = await lockedElsewhere(place);
+  it.each(HOSTS)('(%s) is taken over without a heartbeat, with a notice', async (host) => {
+    const { path, owner } = await lockedElsewhere(host);
     await expectTakenOver(path, [`took over ${path} from ${owner}, which no longer responds`]);
   });
 
   it('that is released while another start waits for its heartbeat is free', async () => {
-    const { path } = await lockedElsewhere({ host: 'elsewhere' });
+    const { path } = await lockedElsewhere();
     const next = acquire(path);
     await rm(lockIn(path));
     expect((await next).notices).toEqual([]);
@@ -184,7 +193,7 @@ describe('the lock of a process on another machine or in another container', () 
   });
 
   it('goes to only one of several processes that wait for its heartbeat', async () => {
-    const { path } = await lockedElsewhere({ host: 'elsewhere' });
+    const { path } = await lockedElsewhere();
     const takers = await Promise.allSettled(Array.from({ length: 4 }, () => acquire(path)));
     expect(takers.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
   });
@@ -249,15 +258,8 @@ describe('several starts at the same time', () => {
   type Disk = (name: string, change: () => Promise<unknown>) => Promise<unknown>;
   const quick: Disk = (_, change) => change();
 
-  /** The disk of a process that is killed while it takes over the lock. */
-  function killed(): Disk {
-    let isKilled = false;
-    return async (name, change) => {
-      isKilled ||= name === 'rename';
-      if (isKilled) throw new Error('killed');
-      return change();
-    };
-  }
+  /** Whether the current process was killed while it took over the lock, so that it changes no more files. */
+  let isKilled = false;
 
   it.each([
     ['without a lock', null, 0],
@@ -266,14 +268,21 @@ describe('several starts at the same time', () => {
     ['and two killed while they took over the lock', 'stale', 2],
   ])('on a slow disk, %s: exactly one gets the folder', async (_, lock, kills) => {
     let disk = quick;
-    interceptFiles(['open', 'rename', 'unlink'], (name, change) => disk(name, change));
+    let kill = false;
+    interceptFiles(['open'], (name, change) => disk(name, change));
+    interceptNow(['renameSync', 'unlinkSync'], (change, name) => {
+      isKilled ||= kill && name === 'renameSync';
+      if (isKilled) throw new Error('killed');
+      change();
+    });
     const race = fc.asyncProperty(fc.infiniteStream(fc.nat({ max: 6 })), async (delays) => {
       disk = quick;
       // Linux does not assign such a high PID.
       const path = lock ? await lockedBy({ pid: 99_999_999, started: null }) : await temporaryFolder();
       for (let count = 0; count < kills; count++) {
-        disk = killed();
+        kill = true;
         await expect(acquire(path)).rejects.toThrow('killed');
+        [kill, isKilled] = [false, false];
       }
       disk = async (_, change) => {
         await new Promise((resolve) => setTimeout(resolve, delays.next().value));

@@ -1,26 +1,25 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readFile, truncate, writeFile } from 'node:fs/promises';
+import { readFile, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { emptySnapshot, type Snapshot } from '../../src/store/snapshot.ts';
 import { readSnapshotFile, SnapshotFile, snapshotText } from '../../src/store/snapshot-file.ts';
-import { unwritable } from '../../src/system/files.ts';
 import { character } from '../helpers/characters.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { fullSnapshot, wallet } from '../helpers/records.ts';
 
 const dbIn = async () => join(await temporaryFolder(), 'db.json');
-const fileAt = (path: string, written: readonly string[] = []) =>
-  new SnapshotFile(path, { written, fsync: false });
+const read = (path: string) => new SnapshotFile(path).read([]);
+const ALONE = { isSynced: false, announce: async () => {}, assertOurs: () => {}, onEdit: () => {} };
 const textOf = (snapshot: Snapshot) => [...snapshotText(snapshot)].join('');
 
 /** Reads a file as one that gateway-sim wrote. */
-async function readOwn(path: string): Promise<Snapshot | null> {
+async function readOwn(path: string): Promise<Snapshot | undefined> {
   const sha256 = createHash('sha256')
     .update(await readFile(path))
     .digest('hex');
-  return fileAt(path, [sha256]).read();
+  return new SnapshotFile(path).read([sha256]);
 }
 
 describe('the text of a snapshot', () => {
@@ -38,19 +37,7 @@ describe('the text of a snapshot', () => {
 describe('a snapshot file', () => {
   it('that does not exist is read as nothing', async () => {
     const path = await dbIn();
-    expect([await fileAt(path).read(), await readSnapshotFile(path)]).toEqual([null, undefined]);
-  });
-
-  it('that cannot be written because its temporary file is a folder is reported', async () => {
-    const path = await dbIn();
-    await mkdir(`${path}.tmp`);
-    const error = await fileAt(path)
-      .write(emptySnapshot())
-      .catch((thrown) => thrown);
-    expect(unwritable('db.json', error)).toMatchObject({
-      code: 'storage_failed',
-      message: 'db.json cannot be written: it is a folder, not a file',
-    });
+    expect([await read(path), await readSnapshotFile(path)]).toEqual([undefined, undefined]);
   });
 
   it('that cannot be read is reported as damaged, not read as an empty state', async () => {
@@ -81,7 +68,7 @@ describe('a snapshot file', () => {
     const path = await dbIn();
     await writeFile(path, format(textOf(fullSnapshot())));
     expect(await readSnapshotFile(path)).toEqual(fullSnapshot());
-    expect(await fileAt(path).read()).toEqual(fullSnapshot());
+    expect(await read(path)).toEqual(fullSnapshot());
   });
 
   it('that is too large for one string, and not from gateway-sim, is rejected', async () => {
@@ -108,7 +95,7 @@ describe('a file that gateway-sim wrote', () => {
       fc.asyncProperty(fc.array(holder), async (holders) => {
         const wallets = holders.map((one, index) => wallet({ id: `w${index}`, holder: one }));
         const snapshot = { ...fullSnapshot(), wallets };
-        await fileAt(path).write(snapshot);
+        await new SnapshotFile(path).write(snapshot, ALONE);
         expect(JSON.parse(await readFile(path, 'utf8'))).toEqual({ ...snapshot, id: expect.any(String) });
         expect(await readOwn(path)).toEqual(snapshot);
       }),
@@ -120,35 +107,25 @@ describe('a file that gateway-sim wrote', () => {
     const odd = { ...fullSnapshot(), wallets: [{ ...wallet(), balance: 7 } as never] };
     await writeFile(path, textOf(odd));
     expect(await readOwn(path)).toEqual(odd);
-    await expect(fileAt(path).read()).rejects.toMatchObject({
+    await expect(read(path)).rejects.toMatchObject({
       code: 'state_damaged',
       message: `${path} is damaged: wallets.0.balance must be of the type string`,
     });
   });
 
-  it('in an older version is migrated and checked', async () => {
-    const path = await dbIn();
-    const { auto: _, ...payment } = fullSnapshot().payments[0] ?? {};
-    const older = (changes: object) => ({ ...fullSnapshot(), version: 2, ...changes });
-    await writeFile(path, textOf(older({ payments: [payment] }) as never));
-    expect(await readOwn(path)).toEqual(fullSnapshot());
-    await writeFile(path, textOf(older({ payments: [{ ...payment, amount: 7 }] }) as never));
-    await expect(readOwn(path)).rejects.toMatchObject({ code: 'state_damaged' });
-  });
-
   it('is known by its bytes, not its content', async () => {
     const path = await dbIn();
-    const file = fileAt(path);
-    await file.write(fullSnapshot());
+    const file = new SnapshotFile(path);
+    await file.write(fullSnapshot(), ALONE);
     const text = await readFile(path, 'utf8');
     expect(file.size).toBe(Buffer.byteLength(text));
-    const again = fileAt(path, [file.sha256 ?? '']);
+    const again = () => new SnapshotFile(path).read([file.sha256 ?? '']);
     // As a change that only a schema finds.
     const odd = text.replace('"balance":"1000"', '"balance":1000');
     expect(odd).not.toBe(text);
     await writeFile(path, odd);
-    await expect(again.read()).rejects.toMatchObject({ code: 'state_damaged' });
+    await expect(again()).rejects.toMatchObject({ code: 'state_damaged' });
     await writeFile(path, text);
-    expect(await again.read()).toEqual(fullSnapshot());
+    expect(await again()).toEqual(fullSnapshot());
   });
 });

@@ -1,10 +1,10 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { chmod, chown, copyFile, rename, symlink, truncate, writeFile } from 'node:fs/promises';
-import { dirname, join, relative, resolve } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { truncate, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
 import { isFor, issue, VALID_DAYS } from '../../src/tls/certificates.ts';
-import { addressName, findMkcertPair, identityOf, namedPair } from '../../src/tls/identity.ts';
-import { asMkcert, LOOPBACK_NAMES, writePair } from '../helpers/certificates.ts';
+import { addressName, identityOf, namedPair } from '../../src/tls/identity.ts';
+import { LOOPBACK_NAMES, writePair } from '../helpers/certificates.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 
 const NAMES = [...LOOPBACK_NAMES, 'pay.example.com', '192.168.1.20', 'fd00::a:1'];
@@ -74,7 +74,7 @@ describe('a pair of files', () => {
     const folder = await temporaryFolder();
     const { cert, key } = await writePair(folder, 'own');
     const pair = await namedPair({ tlsCert: cert, tlsKey: key, names: [], label });
-    expect(pair).toMatchObject({ caFile: cert, issuer: null });
+    expect(pair).toMatchObject({ certFile: cert, issuer: null });
   });
 
   it.each([
@@ -107,79 +107,6 @@ describe('a pair of files', () => {
     expect(notices).toEqual([
       expect.stringContaining('does not cover localhost: clients will reject it for these names'),
       expect.stringContaining('expired at'),
-    ]);
-  });
-});
-
-describe('an mkcert pair', () => {
-  const found = async (folder: string, names = LOOPBACK_NAMES) => {
-    const passedOver: string[] = [];
-    const pair = await findMkcertPair([folder, folder], names, Date.now(), (why) => passedOver.push(why));
-    return { file: pair?.certFile, caFile: pair?.caFile, passedOver };
-  };
-
-  it.each(['localhost', 'localhost+2', 'localhost+13'])('is found as %s.pem', async (name) => {
-    const folder = await temporaryFolder();
-    const caFile = await asMkcert(await writePair(folder, name));
-    expect(await found(folder)).toEqual({ file: join(folder, `${name}.pem`), caFile, passedOver: [] });
-    expect((await found(join(folder, 'none'))).file).toBeUndefined();
-  });
-
-  it("is used only if this user's authority issued it, whatever root its file contains", async () => {
-    const folder = await temporaryFolder();
-    await writePair(folder, 'localhost');
-    await asMkcert(await writePair(await temporaryFolder(), 'mine'));
-    expect(await found(folder)).toMatchObject({
-      file: undefined,
-      passedOver: [expect.stringContaining('localhost.pem is not used: it was not issued by')],
-    });
-  });
-
-  /** Replaces a file with a link to it. */
-  const link = async (path: string) => {
-    await rename(path, `${path}.moved`);
-    await symlink(`${path}.moved`, path);
-  };
-
-  const ROOTS: [string, (root: string) => unknown][] = [
-    ['is relative', (root) => vi.stubEnv('CAROOT', relative('', dirname(root)))],
-    ['is a link', link],
-  ];
-  if (process.getuid?.() === 0) ROOTS.push(['belongs to another user', (root) => chown(root, 4_711, 4_711)]);
-
-  it.skipIf(process.platform === 'win32').each(ROOTS)('is not trusted if the root %s', async (_, change) => {
-    const folder = await temporaryFolder();
-    const root = await asMkcert(await writePair(folder, 'localhost'));
-    await change(root);
-    expect((await found(folder)).file).toBeUndefined();
-  });
-
-  it.skipIf(process.platform === 'win32').each<[string, string, (path: string) => Promise<void>, string]>([
-    ['key others can read', 'localhost-key.pem', (path) => chmod(path, 0o640), 'others can read'],
-    ['key is a link', 'localhost-key.pem', link, 'it is a link'],
-  ])('whose %s is ignored', async (_, name, change, why) => {
-    const folder = await temporaryFolder();
-    await asMkcert(await writePair(folder, 'localhost'));
-    expect((await found(folder)).file).toBeDefined();
-    await change(join(folder, name));
-    expect(await found(folder)).toMatchObject({
-      file: undefined,
-      passedOver: [expect.stringContaining(`${name}: ${why}`)],
-    });
-  });
-
-  it('is skipped with a notice if it lacks a name, has expired or has no key', async () => {
-    const folder = await temporaryFolder();
-    await asMkcert(await writePair(folder, 'localhost', ['localhost']));
-    expect((await found(folder)).passedOver).toEqual([
-      expect.stringContaining('localhost.pem is not used: it does not cover 127.0.0.1, ::1'),
-    ]);
-    await asMkcert(await writePair(folder, 'localhost', LOOPBACK_NAMES, Date.now() - 200 * DAY_MS));
-    const { cert } = await writePair(folder, 'elsewhere');
-    await copyFile(cert, join(folder, 'localhost+2.pem'));
-    expect((await found(folder)).passedOver).toEqual([
-      expect.stringMatching(/localhost\+2\.pem is not used: its key cannot be used from/),
-      expect.stringContaining('localhost.pem is not used: it expired'),
     ]);
   });
 });

@@ -5,9 +5,10 @@ import { describe, expect, it } from 'vitest';
 import { COLLECTION_NAMES } from '../../src/contract/state.ts';
 import type { Delivery, Payment } from '../../src/domain/state.ts';
 import type { StartOptions } from '../../src/options/start-options.ts';
-import { SNAPSHOT_VERSION } from '../../src/store/migrations.ts';
 import type { Snapshot } from '../../src/store/snapshot.ts';
+import { SNAPSHOT_VERSION } from '../../src/store/snapshot.ts';
 import { character } from '../helpers/characters.ts';
+import { preventReplacing } from '../helpers/file-calls.ts';
 import { copyOfFiles, temporaryFolder } from '../helpers/folder.ts';
 import { freePort } from '../helpers/port.ts';
 import { startReceiver } from '../helpers/receiver.ts';
@@ -214,7 +215,7 @@ describe('an imported state', () => {
     const { sim, dataDir } = await onDisk({ publicKey: 'pub_sim_pinned', currency: ['NPR:Rs'] });
     const state = { version: SNAPSHOT_VERSION, merchants: [merchant()], wallets: [wallet({ id: 'w1' })] };
     // The line stays in the journal if db.json cannot be written.
-    await mkdir(join(dataDir, 'db.json.tmp'));
+    preventReplacing(join(dataDir, 'db.json'));
     expect((await ask(sim, 'PUT', '/snapshot', state)).status).toBe(200);
     const copy = await copyOfFiles(dataDir);
     const lines = (await readFile(join(copy, 'journal.jsonl'), 'utf8')).trimEnd().split('\n');
@@ -254,10 +255,10 @@ describe('an imported state', () => {
   const bad: [what: string, (state: Snapshot) => unknown, status: number, problem: string][] = [
     ['invalid JSON', () => '{"version":', 400, 'the body is not valid JSON'],
     [
-      'a newer version',
+      'another version',
       (state) => ({ ...state, version: SNAPSHOT_VERSION + 1 }),
       422,
-      `reads versions up to ${SNAPSHOT_VERSION}`,
+      `reads only version ${SNAPSHOT_VERSION}`,
     ],
     [
       'an invalid choice',

@@ -1,11 +1,11 @@
 import { resolve } from 'node:path';
-import { buffer as readAll } from 'node:stream/consumers';
+import { text as readAll } from 'node:stream/consumers';
 import { curlCommand } from '../../contract/curl.ts';
 import type { Delivery } from '../../contract/delivery.ts';
 import { describeChanges } from '../../contract/describe-changes.ts';
 import { remarksOn } from '../../contract/describe-delivery.ts';
 import { command, GatewayError, hint, option, usage } from '../../contract/error.ts';
-import { ipnBodyIn, isDeliveryId, textOf } from '../../contract/pasted-ipn.ts';
+import { ipnBodyIn, isDeliveryId } from '../../contract/pasted-ipn.ts';
 import type { Payment } from '../../contract/payment.ts';
 import { DIAGNOSE_FIELDS, FIRE_FIELDS, IPN_FILTERS, RESEND_FIELDS } from '../../contract/request-fields.ts';
 import { requireTamperings, TAMPERINGS } from '../../contract/tampering.ts';
@@ -14,7 +14,7 @@ import { DELIVERY_STATES, IPN_FORMATS } from '../../contract/vocabulary.ts';
 import { saysRefused } from '../../domain/receiver-answer.ts';
 import { dialect, merchantIn, requireMerchant } from '../../library/merchant-client.ts';
 import { readSecret, SEEN_IN_PS } from '../../options/resolve.ts';
-import { readBytes, reason } from '../../system/files.ts';
+import { readText, reason } from '../../system/files.ts';
 import type { FiredIpn } from '../../usecases/fire-ipn.ts';
 import type { VerifyKeys } from '../../wire/dialect.ts';
 import {
@@ -367,13 +367,12 @@ async function bodyToVerify(
     return { body: sent.attempts.at(-1)?.requestBody ?? sent.body, merchant: sent.merchantId };
   }
   let pasted = given ?? '';
-  if (given === undefined || given === '-') pasted = textOf(await readAll(io.stdin));
+  if (given === undefined || given === '-') pasted = await readAll(io.stdin);
   else if (given.startsWith('@')) {
     const path = given.slice(1);
-    const bytes = await readBytes(resolve(io.cwd, path), { follows: true }).catch((cause: unknown) => {
+    pasted = await readText(resolve(io.cwd, path), { follows: true }).catch((cause: unknown) => {
       throw usage(`${path} cannot be read: ${reason(cause)}`, { cause });
     });
-    pasted = textOf(bytes);
   }
   const body = ipnBodyIn(pasted);
   if (body.trim()) return { body };

@@ -1,7 +1,6 @@
 import { relative, resolve } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
 import { command, GatewayError, hint, option } from '../../contract/error.ts';
-import { IS_UTF_16, isUtf16 } from '../../contract/invisible.ts';
 import { pluralize } from '../../contract/text.ts';
 import { readText } from '../../delivery/sender.ts';
 import { MAX_STATE_BYTES, noServer, unlikeGatewaySim } from '../../library/control-client.ts';
@@ -69,7 +68,10 @@ const reset = defineCommand({
       }
     }
     await confirm(`Move the state in ${named}, including keys, to a backup and start over?`, context);
-    const folder = await DataFolder.acquire(path, { isNamed: choice.dataDir !== undefined });
+    const folder = await DataFolder.acquire(path, {
+      isNamed: choice.dataDir !== undefined,
+      warn: (text) => context.output.notice(`gateway-sim: ${text}`),
+    });
     const backup = await folder.backUpState(new Date()).finally(() => folder.release());
     const text = backup
       ? `No emulator is running. Moved the state, including keys, to ${relative(io.cwd, backup)}. The next start creates a new one.`
@@ -153,7 +155,7 @@ function describeCounts(counts: Readonly<Record<string, number>>): string {
     .join(', ');
 }
 
-/** All or nothing; the emulator migrates an older state and rejects a newer one. */
+/** All or nothing; the emulator rejects a state in another format. */
 const importState = defineCommand({
   args: ['<file>'],
   summary: 'replace the state with one from a file, or from stdin with -',
@@ -188,7 +190,6 @@ async function textOf(file: string, { stdin, cwd }: Io): Promise<string> {
 
 function parsed(text: string, name: string): { version: number } {
   try {
-    if (isUtf16(text)) throw new Error(IS_UTF_16);
     // The emulator checks whether it is a state.
     return JSON.parse(text.replace(/^\uFEFF/, '')) as { version: number };
   } catch (error) {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
-import { SNAPSHOT_VERSION } from '../../../src/store/migrations.ts';
+import { SNAPSHOT_VERSION } from '../../../src/store/snapshot.ts';
 import { launchBrowser, openPage } from '../../helpers/browser.ts';
 import { startReceiver } from '../../helpers/receiver.ts';
 import { ORDER } from '../../helpers/sim.ts';

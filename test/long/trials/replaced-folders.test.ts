@@ -1,6 +1,7 @@
 import { cp, mkdir, readFile, rename, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { startBinary } from '../../helpers/binary.ts';
 import { temporaryFolder } from '../../helpers/folder.ts';
 import { Ledger } from '../ledger.ts';
@@ -21,6 +22,10 @@ interface Loss {
 }
 
 const GONE = /was removed, moved or replaced while gateway-sim was using it/g;
+
+const SLOW_SYNCS = fileURLToPath(new URL('../slow-syncs.cjs', import.meta.url));
+/** Longer than a start, so that the next emulator runs before a delayed wait ends. */
+const DELAY_MS = 2_000;
 
 const journal = (data: string) => join(data, 'journal.jsonl');
 
@@ -86,8 +91,10 @@ class Case {
     this.#budget.fail(kind, `${this.#what}: ${text}`);
   }
 
-  start(folder = '.gateway-sim'): Promise<Emulator> {
-    return startBinary([...this.args, '--data-dir', folder], { cwd: this.cwd });
+  /** @param delayMs by how much its waits for the disk may be delayed */
+  start(folder = '.gateway-sim', delayMs = 0): Promise<Emulator> {
+    const env = { NODE_OPTIONS: `--require=${SLOW_SYNCS}`, SYNC_DELAY_MS: String(delayMs) };
+    return startBinary([...this.args, '--data-dir', folder], { cwd: this.cwd, ...(delayMs && { env }) });
   }
 
   merchant({ ready }: Emulator, ledger = new Ledger()): Merchant {
@@ -155,6 +162,37 @@ async function oneCase(what: string, loss: Loss, budget: Budget): Promise<void> 
   await rm(cwd, { recursive: true, maxRetries: 10 });
 }
 
+/** The folder is lost while its emulator, whose disk is slow, writes a snapshot. The next one may be just as slow. */
+async function slowCase(what: string, { lose }: Loss, budget: Budget): Promise<void> {
+  const cwd = await temporaryFolder();
+  const data = join(cwd, '.gateway-sim');
+  const tried = new Case(`${what} during a slow snapshot`, cwd, budget);
+  const first = await tried.start('.gateway-sim', DELAY_MS);
+  await tried.merchant(first).initiate('of-the-first');
+  // Replaces the state, which is written as a snapshot immediately.
+  const written = tried.merchant(first).restore();
+  await sleep(budget.below(2 * DELAY_MS));
+  await lose(data);
+  const isSlow = budget.below(2) === 1;
+  const second = await tried.start('.gateway-sim', isSlow ? DELAY_MS : 0);
+  const ledger = new Ledger();
+  const merchant = tried.merchant(second, ledger);
+  await merchant.initiate('second-1');
+  await merchant.approve('second-1');
+  await merchant.restore();
+  await written;
+  await merchant.initiate('second-2');
+  first.child.kill('SIGTERM');
+  const { stderr } = await first.ended;
+  if (/^\s+at /m.test(stderr)) tried.fail('ended', stderr);
+  if (second.stderr()) tried.fail('lost', `the second emulator was disturbed: ${second.stderr()}`);
+  await tried.expectKept('.gateway-sim', ledger, 'the second emulator, killed', second);
+  await rm(cwd, { recursive: true, maxRetries: 10 });
+}
+
+/** Afterwards, the next emulator has a folder with the same path, or the same folder. */
+const SLOW = ['the folder is moved', 'the folder is removed', 'the lock is removed'];
+
 trial('removed and replaced data folders', { short: 2, least: 100, share: 4 }, async (budget) => {
   const losses = Object.entries(LOSSES);
   const first = budget.below(losses.length);
@@ -163,3 +201,15 @@ trial('removed and replaced data folders', { short: 2, least: 100, share: 4 }, a
     if (what && loss) await oneCase(what, loss, budget);
   }, 2);
 });
+
+trial(
+  'data folders that are replaced while the disk is slow',
+  { short: 2, least: 50, share: 4 },
+  async (budget) => {
+    await budget.repeat(async (number) => {
+      const what = SLOW[number % SLOW.length] ?? '';
+      const loss = LOSSES[what];
+      if (loss) await slowCase(what, loss, budget);
+    }, 6);
+  },
+);
