@@ -2,9 +2,7 @@ import { PassThrough } from 'node:stream';
 import { afterEach, expect, it, vi } from 'vitest';
 import { Output, pairs } from '../../src/cli/output.ts';
 import { command, GatewayError, hint } from '../../src/contract/error.ts';
-import { BINARY } from '../helpers/binary.ts';
-import { launchProgram, runProgram } from '../helpers/child.ts';
-import { startHere } from '../helpers/cli.ts';
+import { launch, run, startHere } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { ORDER } from '../helpers/sim.ts';
@@ -22,6 +20,7 @@ const tooLong = (text: string) =>
     );
 
 it('without a terminal, lines have at most 80 columns, and no word is broken', async () => {
+  vi.stubEnv('COLUMNS', '');
   const receiver = await startReceiver(() => ({ status: 400, body: 'bad signature' }));
   const { cwd, initiate, url } = await startHere();
   await initiate({ ...ORDER, ipn_url: receiver.url });
@@ -41,9 +40,9 @@ it('without a terminal, lines have at most 80 columns, and no word is broken', a
     ['logs'],
     [],
   ];
-  const env = { COLUMNS: '', GATEWAY_SIM_URL: url };
+  const env = { GATEWAY_SIM_URL: url };
   for (const command of commands) {
-    const { stdout, stderr } = await runProgram([process.execPath, BINARY, ...command], { cwd, env });
+    const { stdout, stderr } = await run(command, { cwd, env });
     const lines = tooLong(stdout + stderr);
     expect([command, lines]).toEqual([command, []]);
     expect([command, stdout + stderr]).toEqual([command, expect.stringMatching(/\S/)]);
@@ -51,22 +50,13 @@ it('without a terminal, lines have at most 80 columns, and no word is broken', a
 });
 
 it('the banner and the log of start fit 80 columns', async () => {
+  vi.stubEnv('COLUMNS', '');
   const receiver = await startReceiver(() => ({ status: 400, body: 'bad signature' }));
   const cwd = await temporaryFolder();
-  const command = [
-    process.execPath,
-    BINARY,
-    'start',
-    '--port',
-    '0',
-    '--auto',
-    'approve',
-    '--auto-delay',
-    '0s',
-  ];
-  const { until, stdout } = launchProgram(command, { cwd, env: { COLUMNS: '' } });
+  const command = ['start', '--port', '0', '--auto', 'approve', '--auto-delay', '0s'];
+  const { until, stdout } = launch(command, { cwd });
   await until((text) => text.includes('Press Ctrl-C'));
-  await runProgram([process.execPath, BINARY, 'payments', 'create', '--ipn-url', receiver.url], { cwd });
+  await run(['payments', 'create', '--ipn-url', receiver.url], { cwd });
   await until((text) => text.includes('Find the cause'));
   expect(tooLong(stdout())).toEqual([]);
 });
@@ -74,8 +64,8 @@ it('the banner and the log of start fit 80 columns', async () => {
 it('COLUMNS says otherwise', async () => {
   const { cwd, initiate } = await startHere();
   await initiate({ ...ORDER, ipn_url: 'http://127.0.0.1:9/ipn' });
-  const run = { cwd, env: { COLUMNS: '500' } };
-  const { stdout } = await runProgram([process.execPath, BINARY, 'pay', '--approve'], run);
+  vi.stubEnv('COLUMNS', '500');
+  const { stdout } = await run(['pay', '--approve'], { cwd });
   expect(stdout).toMatch(/^Verdict .*this order stays unpaid\.$/m);
 });
 
