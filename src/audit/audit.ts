@@ -79,7 +79,6 @@ export async function audit(
     await unlessAborted(cancelled, shop.restart());
     await unlessAborted(cancelled, orders.begin());
     await waitForShop(() => shop.isDown(), ipnUrl, options.waitMs, cancelled);
-    options.onBegin?.(chosen.length);
     const reported = new Set<string>();
     const report = () => {
       for (const notice of notices) if (!reported.has(notice)) options.onNotice?.(notice);

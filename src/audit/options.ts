@@ -1,38 +1,47 @@
 import { requireAddress } from '../contract/address.ts';
 import { type AuditPreset, MAX_TIMEOUT_MS } from '../contract/audit.ts';
 import type { AuditOptions } from '../contract/audit-options.ts';
-import { AuditRequest } from '../contract/audit-report.ts';
 import { GatewayError, usage } from '../contract/error.ts';
 import { A_TIME } from '../database/changes.ts';
 import type { Egress } from '../delivery/egress.ts';
 import { isAboutOneOrder, isAddress } from './probe.ts';
 
-/** The options that only the command line and the library have. */
-const LOCAL = {
+/** Options with which an audit can run. */
+export type CompleteOptions = AuditOptions & { ipnUrl: string };
+
+const OPTIONS = {
+  ipnUrl: true,
+  preset: true,
+  orderUrl: true,
+  orderMethod: true,
   orderCmd: true,
   order: true,
   orderWait: true,
+  orders: true,
+  probeUrl: true,
   probeCmd: true,
   probe: true,
   probes: true,
+  paidWhen: true,
+  orderAmount: true,
+  confirmUrl: true,
+  log: true,
   db: true,
   dbCmd: true,
   dbSkip: true,
   effects: true,
+  only: true,
+  skip: true,
   shop: true,
+  timeoutMs: true,
   allowIpnHosts: true,
   waitMs: true,
   signal: true,
   cancelled: true,
-  onBegin: true,
   onCase: true,
   onNotice: true,
-} satisfies Record<Exclude<keyof AuditOptions, keyof AuditRequest>, true>;
-
-/** Options with which an audit can run. */
-export type CompleteOptions = AuditOptions & { ipnUrl: string };
-
-export const AUDIT_OPTION_NAMES = [...Object.keys(AuditRequest.def.shape), ...Object.keys(LOCAL)];
+} satisfies Record<keyof AuditOptions, true>;
+export const AUDIT_OPTION_NAMES = Object.keys(OPTIONS);
 
 /** Whether the shop places the orders. Otherwise the audit invents them. */
 export const hasOrders = ({ orderCmd, orderUrl, order, orderWait }: AuditOptions) =>

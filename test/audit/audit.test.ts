@@ -25,6 +25,14 @@ describe('an audit', () => {
     });
   });
 
+  it('settles and marks every payment that it created', async () => {
+    const { sim, audit } = await prepareAudit();
+    const { orders } = await audit({ only: ['A'] });
+    const { data } = await sim.payments.list({ limit: 200 });
+    expect(data.length).toBeGreaterThanOrEqual(orders);
+    expect(new Set(data.map(({ settledBy }) => settledBy))).toEqual(new Set(['audit']));
+  });
+
   it('is complete even if its pending orders cannot be canceled', async () => {
     const { sim, audit } = await prepareAudit();
     sim.payments.cancel = () => Promise.reject(new GatewayError('no_server', 'the emulator has gone'));

@@ -67,7 +67,7 @@ const FAIL_ON: readonly string[] = ['at-risk', 'unproven'] satisfies AuditVerdic
 export const audit = defineCommand({
   args: ['[ipn-url]'],
   summary: "attack a shop's IPN handler and check how the shop reacts",
-  json: 'AuditReport; with `--list`, `cases` is a list of AuditCaseInfo',
+  json: '`check`, `cases`, `summary`, `mistakes`, `missing`, `orders`, `notices`; with `--db`, also `learned`; with `--list`, only `cases`',
   fields: {
     preset: choice(
       'shop',

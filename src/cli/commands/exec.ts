@@ -2,8 +2,7 @@ import { createWriteStream } from 'node:fs';
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { finished } from 'node:stream/promises';
-import { ARTIFACTS, writeAuditReports } from '../../audit/artifacts.ts';
-import type { AuditRun } from '../../contract/audit-report.ts';
+import { ARTIFACTS } from '../../audit/artifacts.ts';
 import type { Delivery } from '../../contract/delivery.ts';
 import { command, GatewayError, hint, option, usage } from '../../contract/error.ts';
 import type { SimEvent } from '../../contract/event.ts';
@@ -252,7 +251,7 @@ async function prepareArtifacts(named: string, cwd: string): Promise<string> {
 }
 
 /**
- * Writes each event immediately, so that it survives a kill, and the reports of the emulator's audits when they end.
+ * Writes each event immediately, so that it survives a kill.
  *
  * @param report gets the reason if a file cannot be written
  * @returns a function that writes the rest before the emulator stops, and never throws
@@ -274,27 +273,12 @@ function writeArtifacts(
   };
   /** Kept here, because a reset of the state removes them. */
   const deliveries = new Map<string, Delivery>();
-  /** The reports of audits, written one after the other. */
-  let audits = Promise.resolve();
-  const writeAudit = (run: AuditRun) => {
-    const { cases, summary, mistakes, notices, orders, options, state, error } = run;
-    const ended = error ?? 'the command ended before it';
-    const missing = state === 'finished' ? run.missing : `the audit was cut short: ${ended}`;
-    const audited = { cases, summary, mistakes, missing, notices, orders: orders ?? 0 };
-    audits = audits.then(() => writeAuditReports(folder, audited, options.ipnUrl)).catch(onError);
-  };
   server.onEvent((event) => {
     if (events.writableEnded) return;
     events.write(`${JSON.stringify(event)}\n`);
     if (event.type === 'delivery') deliveries.set(event.delivery.id, event.delivery);
-    // When its end is recorded, the next audit may already be running.
-    const audit = server.lastAudit();
-    if (event.type === 'audit' && event.audit.state !== 'running' && audit) writeAudit(audit);
   });
   return async () => {
-    // The command ended before its audit did. No further cases will run.
-    const audit = server.lastAudit();
-    if (audit?.state === 'running') writeAudit(audit);
     await Promise.all([
       finished(events.end()).catch(() => undefined),
       // May be longer than the longest text.
@@ -302,7 +286,6 @@ function writeArtifacts(
       write('state.json', async () =>
         readText(await controlServer(server).open('GET /snapshot'), MAX_STATE_BYTES),
       ),
-      audits,
     ]);
   };
 }
