@@ -21,7 +21,7 @@ import type { AppDependencies, ServerRuntime } from './http/environment.ts';
 import { listen, nameIn } from './http/listener.ts';
 import { createMask } from './http/mask.ts';
 import { aliasesOf, settingsOf } from './interpret-options.ts';
-import { basePathsOf, baseUrlOf, givenAs, isGivenByUser, ownUrlOf } from './options/resolve.ts';
+import { basePathsOf, baseUrlOf, givenAs, isGivenByUser, ownUrlOf, spellingOf } from './options/resolve.ts';
 import type { OptionName, ResolvedOptions } from './options/start-options.ts';
 import { initialSnapshots } from './store/fixtures.ts';
 import { DataFolder } from './store/folder.ts';
@@ -88,7 +88,7 @@ type Emulator = Awaited<ReturnType<typeof build>>;
 async function readOptions(options: ResolvedOptions, surroundings: ServerSurroundings) {
   const { style = NPX } = surroundings;
   const terms = readStructures(options);
-  const label = (name: OptionName) => givenAs(options, name) ?? style.option({ option: name });
+  const label = (name: OptionName) => givenAs(options, name) ?? spellingOf(name, style);
   /** Its port is known while the server listens. */
   const address: { port?: number } = {};
   const egress = new Egress(allowedHosts(options), () => address.port);

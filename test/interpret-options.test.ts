@@ -162,8 +162,8 @@ describe('the options for IPNs', () => {
   it.each<[StartOptions, RegExp]>([
     [{ ipnSchedule: ['1s', 'soon'] }, /--ipn-schedule must be durations.*"soon"/],
     [{ ipnSchedule: ['721h'] }, /--ipn-schedule.*at most 720h/],
-    [{ ipnTimeout: '0s' }, /--ipn-timeout must be from 1ms to 10m/],
-    [{ ipnTimeout: '11m' }, /--ipn-timeout/],
+    [{ ipnTimeout: '0s' }, /must be from 1ms to 10m/],
+    [{ ipnTimeout: '11m' }, /must be from 1ms to 10m/],
     [{ ipnOn: ['cancelled'] }, /--ipn-on accepts canceled, failed, expired.*did you mean canceled/],
     [{ forwardIpn: 'localhost:3000' }, /--forward-ipn must be an absolute http or https address/],
     [{ ipnRetries: 101 }, /--ipn-retries must be a whole number from 0 to 100/],

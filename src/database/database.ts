@@ -152,7 +152,7 @@ async function printedBy(
     });
     if (isMissing && packageName !== undefined) continue;
     if (isCut) {
-      const why = `${UNREADABLE}: ${file} prints more than 64 MiB. Leave tables out with --db-skip`;
+      const why = `${UNREADABLE}: ${file} prints more than 64 MiB. Leave tables out with dbSkip (--db-skip of audit and reconcile)`;
       throw new GatewayError('check_failed', why);
     }
     if (problem === undefined) return stdout;

@@ -2,7 +2,16 @@ import { closeSync, constants, fstatSync, openSync, readSync, realpathSync } fro
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { urlOf } from '../contract/address.ts';
 import { PLACEHOLDERS } from '../contract/audit.ts';
-import { didYouMean, type GatewayError, hint, kebab, nearestName, option, usage } from '../contract/error.ts';
+import {
+  didYouMean,
+  type GatewayError,
+  type HintStyle,
+  hint,
+  kebab,
+  nearestName,
+  option,
+  usage,
+} from '../contract/error.ts';
 import { IS_UTF_16, invisibleIn, isUtf16 } from '../contract/invisible.ts';
 import {
   CHOICE_NAMES,
@@ -60,8 +69,8 @@ const OTHER_VARIABLES: readonly string[] = [
 export function environmentSource(environment: Readonly<Record<string, string | undefined>>): OptionSource {
   const values: Record<string, string> = {};
   for (const [variable, value] of Object.entries(environment)) if (value) requireNoSlip(variable);
-  for (const [name, spec] of Object.entries(START_OPTIONS)) {
-    const value = spec.kind === 'structure' ? undefined : environment[environmentName(name)];
+  for (const [name, spec] of Object.entries<OptionSpec>(START_OPTIONS)) {
+    const value = spec.fileOnly ? undefined : environment[environmentName(name)];
     if (value) values[name] = value;
   }
   return { label: environmentName, values, folder: '.' };
@@ -77,9 +86,9 @@ function requireNoSlip(variable: string): void {
   const meant = nearestName(written.replaceAll('_', '-'), names.map(kebab));
   const name = names.find((one) => kebab(one) === meant);
   if (name === undefined) return;
-  const isStructure = START_OPTIONS[name].kind === 'structure';
-  if (variable === environmentName(name) && !isStructure) return;
-  const fix = isStructure
+  const { fileOnly }: OptionSpec = START_OPTIONS[name];
+  if (variable === environmentName(name) && !fileOnly) return;
+  const fix = fileOnly
     ? `: set "${name}" in the configuration file`
     : `: did you mean ${environmentName(name)}?`;
   throw usage(`unknown variable ${variable}${fix}`);
@@ -140,6 +149,12 @@ const SOURCES = new WeakMap<ResolvedOptions, (name: OptionName) => OptionSource 
 /** The name of an option in errors: its flag, variable or key in the file. Undefined if it was not set. */
 export function givenAs(options: ResolvedOptions, name: OptionName): string | undefined {
   return SOURCES.get(options)?.(name)?.label(name);
+}
+
+/** An option as the user would write it: its flag, or its key if it has none. */
+export function spellingOf(name: OptionName, style: HintStyle): string {
+  const { fileOnly }: OptionSpec = START_OPTIONS[name];
+  return fileOnly ? name : style.option({ option: name });
 }
 
 /** Whether the user set an option. A discovered configuration file does not count. */

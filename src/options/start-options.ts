@@ -20,7 +20,7 @@ interface Values {
   duration: number;
   /** What to keep: a number of records, or their maximum age as a duration such as `24h`. */
   retention: number | string;
-  /** Only in the configuration file. The server checks it against its schema. */
+  /** The server checks it against its schema. */
   structure: unknown;
 }
 
@@ -36,7 +36,7 @@ export const PATTERNS: Partial<Record<OptionKind, string>> = {
 /** In records. */
 export const MAX_KEPT = 999_999_999;
 
-/** One option of `start`: a flag, an environment variable and a configuration key. */
+/** One option of `start`: a configuration key and, unless it is `fileOnly`, a flag and an environment variable. */
 export interface OptionSpec {
   kind: OptionKind;
   /** The value's name in the help, after the flag. */
@@ -45,6 +45,8 @@ export interface OptionSpec {
   /** The maximum of a number; the maximum length of a secret. */
   max?: number;
   default?: string | number | boolean | readonly string[];
+  /** Only a key of the configuration file and an option of the library. */
+  fileOnly?: true;
   /** Applies to the `gateway-sim start` process, not to the emulator: the library and `exec` do not have it. */
   commandOnly?: true;
   description: string;
@@ -70,11 +72,16 @@ const list = kind('list');
 const duration = kind('duration');
 const flag = (description: string) => ({ kind: 'boolean', default: false, description }) as const;
 const commandFlag = (description: string) => ({ ...flag(description), commandOnly: true }) as const;
-const structure = (description: string) => ({ kind: 'structure', description }) as const;
+const inFile = <const Kind extends OptionKind, const Rest extends More = Record<never, never>>(
+  kind: Kind,
+  description: string,
+  more?: Rest,
+) => ({ kind, fileOnly: true, description, ...(more as Rest) }) as const;
 
 /**
- * Every option of `start` by its camelCase name. This table defines the flags and their help, the environment
- * variables, the keys of gateway-sim.config.json and, except those marked `commandOnly`, the library options.
+ * Every option of `start` by its camelCase name. This table defines the keys of gateway-sim.config.json, the flags and
+ * their help and the environment variables, except those marked `fileOnly`, and the library options, except those
+ * marked `commandOnly`.
  */
 export const START_OPTIONS = {
   port: integer('number', 'port to listen on; 0 picks a free port', { max: 65535, default: 4477 }),
@@ -90,16 +97,16 @@ export const START_OPTIONS = {
     'file',
     'initial state for a new folder, --in-memory and resets (default: two wallets in every currency)',
   ),
-  keep: kind('retention')(
-    'number|duration',
+  keep: inFile(
+    'retention',
     'keep only the newest settled payments and their IPNs: a number such as 1000, or a period such as 24h; payments with pending IPNs are always kept (default: keep all)',
   ),
   publicUrl: kind('baseUrl')('url', 'address where browsers reach the emulator, used in checkout URLs'),
   tls: flag(
     'serve HTTPS with an mkcert pair from the data or working folder if found, otherwise with a generated certificate',
   ),
-  tlsCert: text('file', 'serve HTTPS with this certificate (PEM), followed by its issuers'),
-  tlsKey: text('file', 'private key (PEM) for --tls-cert'),
+  tlsCert: inFile('text', 'serve HTTPS with the certificate (PEM) in this file, followed by its issuers'),
+  tlsKey: inFile('text', 'file with the private key (PEM) of tlsCert'),
   proxy: flag('also act as an HTTP proxy, only for the hosts in --host-alias'),
   hostAlias: list(
     'host',
@@ -160,7 +167,7 @@ export const START_OPTIONS = {
     'maximum number of retries per IPN, none by default, because known servers send each IPN once; after the end of the schedule, its last delay repeats',
     { max: 100, default: 0 },
   ),
-  ipnTimeout: duration('duration', 'time limit for the response of a receiver', { default: '10s' }),
+  ipnTimeout: inFile('duration', 'time limit for the response of a receiver', { default: '10s' }),
   ipnFormat: {
     kind: 'choice',
     choices: IPN_FORMATS,
@@ -200,8 +207,11 @@ export const START_OPTIONS = {
     'database',
     "read the shop's database around each IPN, to show what it changed: sqlite:<file>, mysql://user@host/name or postgres://user@host/name",
   ),
-  dbSkip: list('tables', 'do not read these tables of the database; repeatable'),
-  ipnCa: text('file', 'certificates (PEM) to trust for IPN receivers, in addition to the default ones'),
+  dbSkip: inFile('list', 'do not read these tables of the database'),
+  ipnCa: inFile(
+    'text',
+    'file with certificates (PEM) to trust for IPN receivers, in addition to the default ones',
+  ),
   ipnInsecure: flag('do not verify the certificates of receivers at loopback and private addresses'),
   allowHost: list('host', 'accept this Host header on /_sim; repeatable'),
   allowOrigin: list(
@@ -223,14 +233,18 @@ export const START_OPTIONS = {
   json: commandFlag('print one JSON document per line on stdout, starting with the ready event'),
   quiet: commandFlag('print only the ready line and errors'),
   detach: commandFlag('run in the background; the command returns when the emulator is ready'),
-  choices: structure('choices that override the profile, such as {"siteLogo": "optional"}'),
-  charges: structure('charges, such as {"payment": {"percent": "2", "fixed": "0"}}'),
-  currencies: structure('additional currencies as [{"code", "name", "symbol", "decimals"}]'),
-  faults: structure('fault rules to start with, such as [{"route": "initiate", "status": 503, "times": 2}]'),
-  outcomes: structure(
+  choices: inFile('structure', 'choices that override the profile, such as {"siteLogo": "optional"}'),
+  charges: inFile('structure', 'charges, such as {"payment": {"percent": "2", "fixed": "0"}}'),
+  currencies: inFile('structure', 'additional currencies as [{"code", "name", "symbol", "decimals"}]'),
+  faults: inFile(
+    'structure',
+    'fault rules to start with, such as [{"route": "initiate", "status": 503, "times": 2}]',
+  ),
+  outcomes: inFile(
+    'structure',
     'payments to settle automatically, such as [{"identifier": "fail-*", "outcome": "fail"}]',
   ),
-  wallets: structure('additional wallets as [{"email", "holder", "currency", "balance"}]'),
+  wallets: inFile('structure', 'additional wallets as [{"email", "holder", "currency", "balance"}]'),
 } as const satisfies Record<string, OptionSpec>;
 
 type Specs = typeof START_OPTIONS;

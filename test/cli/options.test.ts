@@ -13,17 +13,22 @@ import { launch, run, start } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { freePort } from '../helpers/port.ts';
 
-type Named<Kind extends string> = {
-  [Name in OptionName]: (typeof START_OPTIONS)[Name]['kind'] extends Kind ? Name : never;
+type FileOnly = {
+  [Name in OptionName]: (typeof START_OPTIONS)[Name] extends { fileOnly: true } ? Name : never;
 }[OptionName];
-type Structure = Named<'structure'>;
-type Plain = Exclude<OptionName, Structure>;
+type Plain = Exclude<OptionName, FileOnly>;
 
 /** Three different values for each option, if possible: for the flag, the variable and the file. */
 type Layers = Record<Plain, readonly [flag: unknown, variable: unknown, file: unknown]>;
 
 /** Settings that only the file can have. */
-const STRUCTURES: Record<Structure, unknown> = {
+const FILE_ONLY: Record<FileOnly, unknown> = {
+  keep: '2h',
+  tlsCert: 'file.pem',
+  tlsKey: 'file-key.pem',
+  ipnCa: 'file-ca.pem',
+  ipnTimeout: '3s',
+  dbSkip: ['d'],
   choices: { settledVisit: 'error', siteLogo: 'required' },
   charges: { payment: { percent: '7' } },
   currencies: [{ code: 'KES' }],
@@ -32,20 +37,11 @@ const STRUCTURES: Record<Structure, unknown> = {
   wallets: [{ email: 'ada@shop.example', holder: 'Ada', currency: 'KES', balance: '5' }],
 };
 
-/** Certificates to serve HTTPS and to trust receivers. */
-async function pairs(cwd: string): Promise<Pick<Layers, 'tlsCert' | 'tlsKey' | 'ipnCa'>> {
-  for (const name of ['flag', 'variable', 'file']) await writePair(cwd, name);
-  return {
-    tlsCert: ['flag.pem', 'variable.pem', 'file.pem'],
-    tlsKey: ['flag-key.pem', 'variable-key.pem', 'file-key.pem'],
-    ipnCa: ['flag-ca.pem', 'variable-ca.pem', 'file-ca.pem'],
-  };
-}
-
 async function layers(cwd: string): Promise<Layers> {
   const packaged = new URL('../../fixtures/default.json', import.meta.url);
   const fixtures = ['flag.json', 'variable.json', 'file.json'] as const;
   for (const name of fixtures) await copyFile(packaged, join(cwd, name));
+  await writePair(cwd, 'file');
   return {
     port: [await freePort(), await freePort(), await freePort()],
     host: ['localhost', '127.0.0.1', '::1'],
@@ -53,10 +49,8 @@ async function layers(cwd: string): Promise<Layers> {
     inMemory: [true, false, true],
     fsync: [true, false, true],
     fixtures,
-    keep: ['24h', '7', '2h'],
     publicUrl: ['http://flag.test', 'http://variable.test', 'http://file.test'],
     tls: [true, false, true],
-    ...(await pairs(cwd)),
     proxy: [true, false, true],
     hostAlias: [['pay.flag.test', 'b.test'], ['pay.variable.test'], ['pay.file.test']],
     profile: ['document', 'older-server', 'newer-server'],
@@ -75,7 +69,6 @@ async function layers(cwd: string): Promise<Layers> {
     paymentExpires: ['1h', '2h', '3h'],
     ipnSchedule: [['1s', '2s'], ['3s'], ['4s', '5m']],
     ipnRetries: [1, 2, 3],
-    ipnTimeout: ['1s', '2s', '3s'],
     ipnFormat: ['json', 'form', 'json'],
     amountFormat: ['fixed:1', 'fixed:2', 'stored'],
     ipnOn: [['failed'], ['expired', 'failed'], ['canceled']],
@@ -83,7 +76,6 @@ async function layers(cwd: string): Promise<Layers> {
     map: [['a.test=127.0.0.1:1', 'b.test=c.test'], ['a.test=127.0.0.1:2'], ['a.test=https://c.test']],
     allowIpnHost: [['a.test', 'b.test'], ['c.test'], ['d.test']],
     db: ['sqlite:flag.db', 'sqlite:variable.db', 'sqlite:file.db'],
-    dbSkip: [['a', 'b'], ['c'], ['d']],
     ipnInsecure: [true, false, true],
     allowHost: [['e.test'], ['f.test', 'g.test'], ['h.test']],
     allowOrigin: [['https://i.example'], ['null', 'http://j.example:8080'], ['capacitor://k']],
@@ -136,13 +128,13 @@ describe('every option of start, as the running emulator reports it:', () => {
     const of = (index: number) =>
       Object.entries(table).map(([name, values]): [string, unknown] => [name, values[index]]);
     if (file) {
-      const config = { ...Object.fromEntries(of(2)), ...STRUCTURES };
+      const config = { ...Object.fromEntries(of(2)), ...FILE_ONLY };
       await writeFile(join(cwd, 'gateway-sim.config.json'), JSON.stringify(config));
     }
     const { env, opened } = await environment();
     if (variables) for (const [name, value] of of(1)) env[environmentName(name)] = String(value);
     const values =
-      layer === null ? { port: 0, json: true } : { ...STRUCTURES, ...Object.fromEntries(of(layer)) };
+      layer === null ? { port: 0, json: true } : { ...FILE_ONLY, ...Object.fromEntries(of(layer)) };
     const args = layer === null ? ['--port', '0', '--json'] : flags ? of(0).flatMap(asFlags) : [];
     const running = launchBinary(['start', ...args], { cwd, env });
     await running.until((stdout) => stdout.includes('\n'));

@@ -118,7 +118,7 @@ describe('start --tls', () => {
     expect(running.stdout()).toContain('nothing was installed');
   });
 
-  it('uses the pair of --tls-cert and --tls-key', async () => {
+  it('uses the pair that tlsCert and tlsKey name', async () => {
     const cwd = await temporaryFolder();
     await writePair(cwd, 'mine');
     await mkdir(join(cwd, 'sub'));
@@ -196,9 +196,7 @@ describe('start --tls --in-memory', () => {
 });
 
 describe('an invalid combination', () => {
-  it.each([
-    [['--tls-cert', 'own.pem'], '--tls-cert requires --tls-key'],
-    [['--tls-cert', 'own.pem', '--tls-key', 'locked.pem'], 'must name a key without a passphrase'],
+  it.each<[string[], string, object?]>([
     [['--proxy'], '--proxy requires --host-alias with at least one host'],
     [
       ['--host-alias', 'https://pay.example.com'],
@@ -207,9 +205,11 @@ describe('an invalid combination', () => {
     [['--host-alias', '*.example.com'], '--host-alias must be a host name'],
     [['--host-alias', 'localhost'], 'already means this machine'],
     [['--map', 'shop.example=a', '--map', 'shop.example=b'], '--map maps shop.example twice'],
-    [['--ipn-ca', 'own-key.pem'], '--ipn-ca must name a PEM file with a certificate'],
-  ])('of flags exits 2, and the error says why: %s', async (args, why) => {
-    const cwd = await temporaryFolder();
+    [[], '"tlsCert" in gateway-sim.config.json requires tlsKey', { tlsCert: 'own.pem' }],
+    [[], 'must name a key without a passphrase', { tlsCert: 'own.pem', tlsKey: 'locked.pem' }],
+    [[], '"ipnCa" in gateway-sim.config.json must name a PEM file with', { ipnCa: 'own-key.pem' }],
+  ])('exits 2, and the error says why: %s %s', async (args, why, config = {}) => {
+    const cwd = await temporaryFolder({ 'gateway-sim.config.json': JSON.stringify(config) });
     await writePair(cwd, 'own');
     const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     const encrypted = { type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'x' } as const;

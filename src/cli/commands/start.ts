@@ -26,15 +26,15 @@ const GROUPS: Readonly<Record<string, readonly (OptionName | 'config')[]>> = {
     ...(['port', 'dataDir', 'inMemory', 'config', 'profile'] as const),
     ...(['auto', 'forwardIpn', 'db', 'open', 'detach'] as const),
   ],
-  'Server:': ['host', 'publicUrl', 'tls', 'tlsCert', 'tlsKey', 'proxy', 'hostAlias', 'quiet', 'json'],
+  'Server:': ['host', 'publicUrl', 'tls', 'proxy', 'hostAlias', 'quiet', 'json'],
   'Payments:': ['currency', 'loose', 'errorStatus', 'delivery', 'autoDelay', 'paymentExpires', 'seed'],
   'IPNs:': [
-    ...(['ipnRetries', 'ipnSchedule', 'ipnTimeout', 'ipnFormat', 'amountFormat', 'ipnOn'] as const),
-    ...(['map', 'allowIpnHost', 'ipnCa', 'ipnInsecure', 'dbSkip'] as const),
+    ...(['ipnRetries', 'ipnSchedule', 'ipnFormat', 'amountFormat', 'ipnOn'] as const),
+    ...(['map', 'allowIpnHost', 'ipnInsecure'] as const),
   ],
   'Checkout:': ['panel', 'sandboxEmail', 'sandboxCode'],
   'Access:': ['publicKey', 'secretKey', 'allowHost', 'allowOrigin', 'controlToken'],
-  'State:': ['fixtures', 'keep', 'fsync'],
+  'State:': ['fixtures', 'fsync'],
 };
 
 const GROUP_OF = new Map<string, string>(
@@ -67,7 +67,7 @@ export function startFlags(
   const flags: Record<string, OptionDeclaration> = {};
   for (const [name, spec] of Object.entries<OptionSpec>(START_OPTIONS)) {
     const { kind, description, choices, placeholder = choices?.join('|') } = spec;
-    if (kind === 'structure' || !isWanted(spec)) continue;
+    if (spec.fileOnly || !isWanted(spec)) continue;
     if (kind === 'boolean') {
       const isOn = spec.default === true;
       flags[name] = isOn
