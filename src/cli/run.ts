@@ -147,7 +147,7 @@ async function verboseVersion(words: readonly string[], io: Io): Promise<string 
   if (words.length - rest.length !== 2 || !words.includes('--verbose')) return undefined;
   const [, profile] = /^--profile[= ](.*)$/s.exec(rest.join(' ')) ?? [];
   if (rest.length && profile === undefined) return undefined;
-  const options = startConfiguration({ profile }, io.env, await readConfiguration(undefined, io));
+  const options = startConfiguration({ profile }, io.env, await readConfiguration(io));
   const others = PROFILE_NAMES.filter((name) => name !== options.profile);
   const fidelity = fidelityIn(options);
   const { lines, documented, observed, chosen } = fidelity;

@@ -9,7 +9,6 @@ import {
   hint,
   kebab,
   nearestName,
-  option,
   usage,
 } from '../contract/error.ts';
 import { IS_UTF_16, invisibleIn, isUtf16 } from '../contract/invisible.ts';
@@ -355,7 +354,7 @@ export function requireBelow(folder: string, path: string, label: string, what =
 /** The error for a value of a discovered configuration file that only the user may set. */
 export function untrusted(problem: string): GatewayError {
   return usage(problem, {
-    hint: hint`Specify the configuration file with ${option('config')} or GATEWAY_SIM_CONFIG, or set this value with its flag or variable.`,
+    hint: hint`Specify the configuration file with GATEWAY_SIM_CONFIG, or set this value with its flag or variable.`,
   });
 }
 

@@ -20,7 +20,7 @@ const CASES: [line: string[], offered: string[], not?: string[]][] = [
   // A value is not a command, even if it has the name of one.
   [['--data-dir', 'pay', 'car'], ['cards'], ['pay']],
   [['faults', 'set', ''], ['initiate', 'ipn'], ['start']],
-  [['start', '--config', 'gateway'], [':file'], [':folder']],
+  [['start', '--fixtures', 'gateway'], [':file'], [':folder']],
   [['start', '--data-dir', 'fol'], [':folder']],
   [['pay', '--delivery', '=', 'redirect-o'], ['redirect-only']],
   [['pay', '--delivery=redirect'], ['--delivery=redirect-only']],
@@ -85,7 +85,7 @@ const quoted = (text: string) => `'${text}'`;
 const IN_SHELLS: [line: string[], offered: string[]][] = [
   [['pa'], ['pay', 'payments']],
   [['pay', '--delivery', 'ipn-o'], ['ipn-only']],
-  [['start', '--config', 'gate'], ['gateway-sim.config.json']],
+  [['start', '--fixtures', 'gate'], ['gateway-sim.config.json']],
   [['start', '--data-dir', 'fol'], ['folder of mine']],
 ];
 const OFFERED = IN_SHELLS.map(([, offered]) => offered);

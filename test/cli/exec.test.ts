@@ -262,8 +262,8 @@ describe('exec', () => {
       'exec --ipn-on failed --ipn-on expired',
     ],
     [
-      { waitFor: 'http://localhost:3000/?a=b', waitLimit: 60_000, artifacts: 'a b', config: 'sim.json' },
-      "exec --wait-for 'http://localhost:3000/?a=b' --wait-limit 60000ms --artifacts 'a b' --config sim.json",
+      { waitFor: 'http://localhost:3000/?a=b', waitLimit: 60_000, artifacts: 'a b' },
+      "exec --wait-for 'http://localhost:3000/?a=b' --wait-limit 60000ms --artifacts 'a b'",
     ],
     [{ panel: false, quiet: true, url: 'http://127.0.0.1:1', color: false }, 'exec --no-panel --quiet'],
   ])('prints its flags %j, without values that would be masked: %s', (flags, printed) => {

@@ -124,8 +124,8 @@ describe('start --tls', () => {
     await mkdir(join(cwd, 'sub'));
     const pair = { tlsCert: '../mine.pem', tlsKey: '../mine-key.pem' };
     await writeFile(join(cwd, 'sub', 'gateway-sim.config.json'), JSON.stringify(pair));
-    const config = ['--config', 'sub/gateway-sim.config.json'];
-    const { ready } = await start(['--in-memory', ...config], { cwd });
+    const env = { GATEWAY_SIM_CONFIG: 'sub/gateway-sim.config.json' };
+    const { ready } = await start(['--in-memory'], { cwd, env });
     expect(ready).toMatchObject({ url: expect.stringMatching(/^https:/), tlsCa: join(cwd, 'mine.pem') });
     expect((await run(['status', '--url', ready.url, '--tls-ca', 'mine.pem'], { cwd })).code).toBe(0);
     const { code, stderr } = await run(['status', '--url', ready.url, '--tls-ca', 'none.pem'], { cwd });

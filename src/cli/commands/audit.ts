@@ -257,7 +257,7 @@ async function runningEmulator(context: Context, cancelled: AbortSignal): Promis
 /** As `start` would run it here, but in memory, so that the shop finds it at the usual address. */
 async function ownEmulator({ io, output }: Context): Promise<Emulator> {
   const { startEmulator } = await import('../start-emulator.ts');
-  const file = await readConfiguration(undefined, io);
+  const file = await readConfiguration(io);
   const emulator = await startEmulator(startConfiguration({ inMemory: true }, io.env, file), output);
   const { controlToken, stop } = emulator;
   const server = controlServer(emulator);

@@ -65,7 +65,7 @@ export const conform = defineCommand({
   run: async (context) => {
     const { options, io, output } = context;
     const { profile, ipnUrl, ipnPort, live = 0, all, out, updateProfile, junit } = options;
-    const file = await readConfiguration(undefined, io);
+    const file = await readConfiguration(io);
     const inForce = startConfiguration({ profile }, io.env, file);
     const lines = await manifestLines(options.manifest, io.cwd);
     if (ipnUrl !== undefined) requireUrl('--ipn-url', ipnUrl);

@@ -70,7 +70,7 @@ export const exec = defineCommand({
         hint: hint`Put it after --, such as: ${command('exec', '--', 'npm', 'test')}`,
       });
     }
-    const file = await readConfiguration(options.config, io);
+    const file = await readConfiguration(io);
     const style = styleInForce(output.style, 'exec', flags, words);
     const { waitFor, waitLimit = WAIT_LIMIT_MS } = options;
     const shopUrl = waitFor === undefined ? undefined : addressOf(waitFor, '--wait-for');

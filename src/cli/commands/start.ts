@@ -13,7 +13,7 @@ import {
 import { DEFAULT_DATA_DIR } from '../../store/server-file.ts';
 import { VERSION } from '../../system/package-info.ts';
 import { announce, bannerText, leftText, noticesOf, readyEvent } from '../banner.ts';
-import { type Context, defineCommand, list, type OptionDeclaration, text } from '../command.ts';
+import { type Context, defineCommand, list, type OptionDeclaration } from '../command.ts';
 import { readConfiguration, startConfiguration } from '../configuration.ts';
 import { type ParentProcess, parentProcess, startInBackground, trimLog } from '../detach.ts';
 import { eventPrinter } from '../format.ts';
@@ -21,9 +21,9 @@ import { openInBrowser } from '../output.ts';
 import { endByHangup, onceThenExit, onNpmExit } from '../signals.ts';
 
 /** The groups of the help, in order: what people use first, then everything else by subject. */
-const GROUPS: Readonly<Record<string, readonly (OptionName | 'config')[]>> = {
+const GROUPS: Readonly<Record<string, readonly OptionName[]>> = {
   'Options:': [
-    ...(['port', 'dataDir', 'inMemory', 'config', 'profile'] as const),
+    ...(['port', 'dataDir', 'inMemory', 'profile'] as const),
     ...(['auto', 'forwardIpn', 'db', 'open', 'detach'] as const),
   ],
   'Server:': ['host', 'publicUrl', 'tls', 'proxy', 'hostAlias', 'quiet', 'json'],
@@ -56,7 +56,7 @@ function grouped(flags: Readonly<Record<string, OptionDeclaration>>): Record<str
 }
 
 /**
- * The flags of `start`, from the options table, and `--config`.
+ * The flags of `start`, from the options table.
  *
  * @param defaults as text, where they differ from the defaults of `start`
  */
@@ -84,15 +84,11 @@ export function startFlags(
       ...(kind === 'list' && { parse: list(name, description).parse }),
     };
   }
-  const config = text(
-    'file',
-    'configuration file (default: gateway-sim.config.json of this folder, or of a parent up to the nearest .git or package.json)',
-  );
-  return { ...grouped({ ...flags, config }), config: { ...config, group: 'Options:' } };
+  return grouped(flags);
 }
 
 /** Flags of `start` and `exec` that are no options of an emulator. */
-const OTHER_FLAGS: readonly string[] = ['config', 'waitFor', 'waitLimit', 'artifacts'];
+const OTHER_FLAGS: readonly string[] = ['waitFor', 'waitLimit', 'artifacts'];
 
 /**
  * The style of a running emulator. In its hints, `start` is the running command with its flags, so that a hint only
@@ -145,7 +141,7 @@ export const start = defineCommand({
     const { flags, io, output } = context;
     const parent = parentProcess();
     try {
-      const file = await readConfiguration(context.options.config, io);
+      const file = await readConfiguration(io);
       const options = startConfiguration(flags, io.env, file);
       output.quiet = options.quiet;
       output.json = options.json;
