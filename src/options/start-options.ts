@@ -229,7 +229,6 @@ export const START_OPTIONS = {
     'token required on /_sim (default: none; generated if --host is not a loopback address)',
     { max: 200 },
   ),
-  open: commandFlag('open the dashboard in the browser'),
   json: commandFlag('print one JSON document per line on stdout, starting with the ready event'),
   quiet: commandFlag('print only the ready line and errors'),
   detach: commandFlag('run in the background; the command returns when the emulator is ready'),

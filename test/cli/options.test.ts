@@ -1,5 +1,5 @@
-import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
-import { delimiter, join } from 'node:path';
+import { copyFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ReadyEvent } from '../../src/cli/banner.ts';
 import { kebab } from '../../src/contract/error.ts';
@@ -80,7 +80,6 @@ async function layers(cwd: string): Promise<Layers> {
     allowHost: [['e.test'], ['f.test', 'g.test'], ['h.test']],
     allowOrigin: [['https://i.example'], ['null', 'http://j.example:8080'], ['capacitor://k']],
     controlToken: ['flag-token-0000001', 'variable-token-0002', 'file-token-00000003'],
-    open: [true, false, true],
     // The test reads the ready event, which is JSON.
     json: [true, true, true],
     quiet: [true, false, true],
@@ -96,18 +95,6 @@ function asFlags([name, value]: [string, unknown]): string[] {
   if (value === true) return [flag];
   if (value === false) return [`--no-${kebab(name)}`];
   return Array.isArray(value) ? value.flatMap((item) => [flag, String(item)]) : [flag, String(value)];
-}
-
-/** The environment of a start, with its own temporary folder and a browser command that writes the address to a file. */
-async function environment(): Promise<{ env: Record<string, string>; opened: string }> {
-  const bin = await temporaryFolder();
-  const opened = join(bin, 'opened');
-  for (const name of ['xdg-open', 'open']) {
-    await writeFile(join(bin, name), `#!/bin/sh\nprintf %s "$*" > '${opened}'\n`, { mode: 0o755 });
-  }
-  const tmp = join(bin, 'tmp');
-  await mkdir(tmp);
-  return { env: { PATH: `${bin}${delimiter}${process.env['PATH']}`, TMPDIR: tmp }, opened };
 }
 
 /** Starts with some of the layers: `layer` is the first of these, which applies. */
@@ -131,7 +118,7 @@ describe('every option of start, as the running emulator reports it:', () => {
       const config = { ...Object.fromEntries(of(2)), ...FILE_ONLY };
       await writeFile(join(cwd, 'gateway-sim.config.json'), JSON.stringify(config));
     }
-    const { env, opened } = await environment();
+    const env: Record<string, string> = { TMPDIR: await temporaryFolder() };
     if (variables) for (const [name, value] of of(1)) env[environmentName(name)] = String(value);
     const values =
       layer === null ? { port: 0, json: true } : { ...FILE_ONLY, ...Object.fromEntries(of(layer)) };
@@ -158,10 +145,6 @@ describe('every option of start, as the running emulator reports it:', () => {
     }
     expect(ready.pid !== running.pid).toBe(options['detach']);
     if (options['detach']) expect((await running.ended).code).toBe(0);
-    if (options['open']) {
-      const address = () => readFile(opened, 'utf8').catch(() => '');
-      await expect.poll(address).toBe(ready.dashboardUrl);
-    }
   });
 });
 

@@ -17,14 +17,13 @@ import { type Context, defineCommand, list, type OptionDeclaration } from '../co
 import { readConfiguration, startConfiguration } from '../configuration.ts';
 import { type ParentProcess, parentProcess, startInBackground, trimLog } from '../detach.ts';
 import { eventPrinter } from '../format.ts';
-import { openInBrowser } from '../output.ts';
 import { endByHangup, onceThenExit, onNpmExit } from '../signals.ts';
 
 /** The groups of the help, in order: what people use first, then everything else by subject. */
 const GROUPS: Readonly<Record<string, readonly OptionName[]>> = {
   'Options:': [
     ...(['port', 'dataDir', 'inMemory', 'profile'] as const),
-    ...(['auto', 'forwardIpn', 'db', 'open', 'detach'] as const),
+    ...(['auto', 'forwardIpn', 'db', 'detach'] as const),
   ],
   'Server:': ['host', 'publicUrl', 'tls', 'proxy', 'hostAlias', 'quiet', 'json'],
   'Payments:': ['currency', 'loose', 'errorStatus', 'delivery', 'autoDelay', 'paymentExpires', 'seed'],
@@ -201,7 +200,6 @@ async function startHere(
       void server.stop();
     });
   }
-  if (options.open && !parent) await openInBrowser(ready.dashboardUrl, output);
   await server.stopped;
   await parent?.stopped();
   if (server.isLost) return ERRORS.state_damaged.exitCode;
