@@ -1,10 +1,10 @@
-import { requireAddress } from '../contract/address.ts';
+import { isAddress, requireAddress } from '../contract/address.ts';
 import { type AuditPreset, MAX_TIMEOUT_MS } from '../contract/audit.ts';
 import type { AuditOptions } from '../contract/audit-options.ts';
 import { GatewayError, usage } from '../contract/error.ts';
 import { A_TIME } from '../database/changes.ts';
 import type { Egress } from '../delivery/egress.ts';
-import { isAboutOneOrder, isAddress } from './probe.ts';
+import { isAboutOneOrder } from './probe.ts';
 
 /** Options with which an audit can run. */
 export type CompleteOptions = AuditOptions & { ipnUrl: string };

@@ -187,7 +187,6 @@ const EXPECTED: Readonly<Record<Exclude<OptionKind, 'structure'>, (spec: OptionS
   boolean: () => 'be true or false',
   choice: ({ choices }) => `be one of ${choices?.join(', ')}`,
   list: () => 'be a list of strings',
-  url: () => 'be an absolute http or https address',
   baseUrl: () => 'be an absolute http or https address without a user name, query or fragment',
   duration: () => 'be a duration such as 500ms, 2s, 1m or 1h',
   retention: () => `be a number from 1 to ${MAX_KEPT}, or a duration such as 30m or 24h`,
@@ -221,7 +220,7 @@ function fitting({ kind, max = Number.POSITIVE_INFINITY, choices }: OptionSpec, 
       if (!isFit || !new RegExp(PATTERNS[kind] ?? '').test(value)) return undefined;
       // Left by a file with Windows line ends, for example. The value would look right and never match.
       if (/[\p{Cc}\uFEFF]/u.test(value)) return undefined;
-      if (kind === 'url' || kind === 'baseUrl') return URL.canParse(value) ? value : undefined;
+      if (kind === 'baseUrl') return URL.canParse(value) ? value : undefined;
       return !choices || choices.includes(value) ? value : undefined;
     }
   }

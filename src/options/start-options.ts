@@ -13,7 +13,6 @@ interface Values {
   boolean: boolean;
   choice: string;
   list: readonly string[];
-  url: string;
   /** An address that paths are appended to. */
   baseUrl: string;
   /** In milliseconds. Text such as `2s` until it is parsed. */
@@ -29,9 +28,11 @@ export type OptionKind = keyof Values;
 /** JSON schema patterns for text values, by kind. */
 export const PATTERNS: Partial<Record<OptionKind, string>> = {
   secret: '^[!-~]+$',
-  url: '^[hH][tT][tT][pP][sS]?://[^/]',
   baseUrl: '^[hH][tT][tT][pP][sS]?://[^/?#@][^?#@]*$',
 };
+
+/** An address of all IPNs, or a host and its target. */
+const FORWARD_PATTERN = '^([hH][tT][tT][pP][sS]?://[^/]|[^=]+=[^=]+$)';
 
 /** In records. */
 export const MAX_KEPT = 999_999_999;
@@ -188,17 +189,16 @@ export const START_OPTIONS = {
   ipnOn: list(SENT_ON_REQUEST.join(','), 'also send an IPN for these statuses, not only on success', {
     json: { items: { enum: SENT_ON_REQUEST } },
   }),
-  forwardIpn: kind('url')(
-    'url',
-    "deliver the IPNs of all payments to this address; the payment's ipn_url is sent in a header",
-  ),
-  map: list(
-    'host=target',
-    'redirect requests for this host to another address, such as shop.example=127.0.0.1:8080; applies to IPN, success, cancel and logo URLs; repeatable',
+  forwardIpn: list(
+    'url|host=target',
+    'deliver all IPNs to this address, or send everything for one host to a target, such as shop.example=127.0.0.1:8080: its IPNs, redirects to it and its logo; repeatable',
     {
       json: {
-        items: { type: 'string', pattern: '^[^=]+=[^=]+$' },
-        examples: [['shop.example=127.0.0.1:8080']],
+        // A single one may be a text.
+        type: ['array', 'string'],
+        pattern: FORWARD_PATTERN,
+        items: { type: 'string', pattern: FORWARD_PATTERN },
+        examples: [['http://localhost:3000/ipn'], ['shop.example=127.0.0.1:8080']],
       },
     },
   ),
@@ -259,7 +259,7 @@ type NamesOf<Part> = { [Name in OptionName]: Specs[Name] extends Part ? Name : n
 export type StartOptions = {
   -readonly [Name in Exclude<OptionName, NamesOf<{ commandOnly: true }>>]?:
     | ValueOf<Specs[Name]>
-    | (Specs[Name]['kind'] extends 'duration' ? string : never)
+    | (Specs[Name] extends { kind: 'duration' } | { json: { type: unknown } } ? string : never)
     | undefined;
 };
 

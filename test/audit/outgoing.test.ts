@@ -265,7 +265,7 @@ describe('the egress rules of an audit', () => {
   it('allow a metadata address for the user, but not for the emulator', async () => {
     const { sim } = await prepared();
     const hosts = ['169.254.169.254', '[fd00:ec2::254]', '203.0.113.1'];
-    const answer = { options: { allowIpnHost: hosts.slice(1), forwardIpn: `http://${hosts[0]}/ipn` } };
+    const answer = { options: { allowIpnHost: hosts.slice(1), forwardIpn: [`http://${hosts[0]}/ipn`] } };
     const server = { url: sim.url, call: async () => answer } as never;
     const allowed = async (by: readonly string[] = []) => {
       const egress = await egressOf(server, by);

@@ -72,8 +72,11 @@ async function layers(cwd: string): Promise<Layers> {
     ipnFormat: ['json', 'form', 'json'],
     amountFormat: ['fixed:1', 'fixed:2', 'stored'],
     ipnOn: [['failed'], ['expired', 'failed'], ['canceled']],
-    forwardIpn: ['http://localhost:1/a', 'http://localhost:1/b', 'http://localhost:1/c'],
-    map: [['a.test=127.0.0.1:1', 'b.test=c.test'], ['a.test=127.0.0.1:2'], ['a.test=https://c.test']],
+    forwardIpn: [
+      ['http://localhost:1/a', 'b.test=c.test'],
+      ['a.test=127.0.0.1:2', 'http://localhost:1/b'],
+      ['a.test=https://c.test'],
+    ],
     allowIpnHost: [['a.test', 'b.test'], ['c.test'], ['d.test']],
     db: ['sqlite:flag.db', 'sqlite:variable.db', 'sqlite:file.db'],
     ipnInsecure: [true, false, true],

@@ -106,7 +106,7 @@ describe('start --tls', () => {
 
   it('says what to trust and how, and installs nothing', async () => {
     const cwd = await temporaryFolder();
-    const hosts = ['--host-alias', 'pay.example.com', '--map', 'shop.example=127.0.0.1:8080'];
+    const hosts = ['--host-alias', 'pay.example.com', '--forward-ipn', 'shop.example=127.0.0.1:8080'];
     const args = ['start', '--port', '0', '--tls', '--proxy', ...hosts];
     const running = launch(args, { cwd });
     await running.until((stdout) => stdout.includes('Ctrl-C'));
@@ -114,7 +114,7 @@ describe('start --tls', () => {
     for (const line of [`curl.cainfo=${ca}`, `NODE_EXTRA_CA_CERTS=${ca}`, `SSL_CERT_FILE=${ca}`, 'Browsers'])
       expect(running.stdout()).toContain(line);
     expect(running.stdout()).toMatch(/Proxy +http:\/\/127\.0\.0\.1:\d+ +for pay\.example\.com/);
-    expect(running.stdout()).toMatch(/Mapped +shop\.example=127\.0\.0\.1:8080/);
+    expect(running.stdout()).toMatch(/Forwarded +shop\.example=127\.0\.0\.1:8080/);
     expect(running.stdout()).toContain('nothing was installed');
   });
 
@@ -204,7 +204,7 @@ describe('an invalid combination', () => {
     ],
     [['--host-alias', '*.example.com'], '--host-alias must be a host name'],
     [['--host-alias', 'localhost'], 'already means this machine'],
-    [['--map', 'shop.example=a', '--map', 'shop.example=b'], '--map maps shop.example twice'],
+    [['--forward-ipn', 'a.test=b', '--forward-ipn', 'a.test=c'], '--forward-ipn maps a.test twice'],
     [[], '"tlsCert" in gateway-sim.config.json requires tlsKey', { tlsCert: 'own.pem' }],
     [[], 'must name a key without a passphrase', { tlsCert: 'own.pem', tlsKey: 'locked.pem' }],
     [[], '"ipnCa" in gateway-sim.config.json must name a PEM file with', { ipnCa: 'own-key.pem' }],

@@ -27,7 +27,6 @@ const EXAMPLES: Readonly<Partial<Record<string, unknown>>> = {
   seed: 'any text',
   paymentExpires: '30m',
   ipnOn: SENT_ON_REQUEST,
-  forwardIpn: 'http://localhost:3000/ipn',
   allowIpnHost: ['shop.example.com'],
   allowHost: ['pay.example.test'],
   db: 'sqlite:shop.db',

@@ -29,7 +29,7 @@ const GROUPS: Readonly<Record<string, readonly OptionName[]>> = {
   'Payments:': ['currency', 'loose', 'errorStatus', 'delivery', 'autoDelay', 'paymentExpires', 'seed'],
   'IPNs:': [
     ...(['ipnRetries', 'ipnSchedule', 'ipnFormat', 'amountFormat', 'ipnOn'] as const),
-    ...(['map', 'allowIpnHost', 'ipnInsecure'] as const),
+    ...(['allowIpnHost', 'ipnInsecure'] as const),
   ],
   'Checkout:': ['panel', 'sandboxEmail', 'sandboxCode'],
   'Access:': ['publicKey', 'secretKey', 'allowHost', 'allowOrigin', 'controlToken'],
