@@ -46,7 +46,7 @@ function help() {
   const fenced = (text) => `\`\`\`text\n${text}\n\`\`\``;
   const all = sections(commands, (name) => {
     const text = helpOf(name.split(' ').reduce(subcommand, program));
-    return [`## ${name}`, fenced(text.replace(/\nGlobal options:\n.*?\n(?=\n|$)/s, ''))];
+    return [`## ${name}`, fenced(text.replace(/\nEvery command also has .*?\.\n(?=\n|$)/s, ''))];
   });
   return paragraphs([fenced(helpOf(program)), all]);
 }

@@ -297,8 +297,7 @@ function requireName(name: string, known: readonly string[], message: string): v
 }
 
 /** Added to the description of every flag that accepts a secret. */
-export const SEEN_IN_PS =
-  'flags are visible to other users, so use the environment variable or @file (its first line) instead';
+export const SEEN_IN_PS = 'flags are visible to other users: use the variable, or @file (its first line)';
 
 /** Longer than any secret. */
 const MAX_SECRET_BYTES = 4_096;

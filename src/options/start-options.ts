@@ -85,55 +85,50 @@ const inFile = <const Kind extends OptionKind, const Rest extends More = Record<
  * marked `commandOnly`.
  */
 export const START_OPTIONS = {
-  port: integer('number', 'port to listen on; 0 picks a free port', { max: 65535, default: 4477 }),
+  port: integer('number', 'port to listen on; 0 for any free one', { max: 65535, default: 4477 }),
   host: text(
     'address',
-    'address to listen on (127.0.0.1 also listens on ::1); any non-loopback address requires the control token on /_sim',
+    'address to listen on (127.0.0.1 also listens on ::1); others than loopback require the control token on /_sim',
     { default: '127.0.0.1' },
   ),
   dataDir: text('folder', 'folder for the state', { default: '.gateway-sim' }),
   inMemory: flag('keep the state in memory and write nothing to disk'),
-  fsync: flag('flush every change to disk before responding, so that it survives a power loss'),
+  fsync: flag('flush each change to disk before responding, to survive a power loss'),
   fixtures: text(
     'file',
-    'initial state for a new folder, --in-memory and resets (default: two wallets in every currency)',
+    'initial state of a new folder, --in-memory and resets (default: two wallets in every currency)',
   ),
   keep: inFile(
     'retention',
     'keep only the newest settled payments and their IPNs: a number such as 1000, or a period such as 24h; payments with pending IPNs are always kept (default: keep all)',
   ),
   publicUrl: kind('baseUrl')('url', 'address where browsers reach the emulator, used in checkout URLs'),
-  tls: flag(
-    'serve HTTPS with an mkcert pair from the data or working folder if found, otherwise with a generated certificate',
-  ),
+  tls: flag('serve HTTPS with an mkcert pair of the data or working folder, or with a generated certificate'),
   tlsCert: inFile('text', 'serve HTTPS with the certificate (PEM) in this file, followed by its issuers'),
   tlsKey: inFile('text', 'file with the private key (PEM) of tlsCert'),
   proxy: flag('also act as an HTTP proxy, only for the hosts in --host-alias'),
   hostAlias: list(
     'host',
-    'host name that clients use for the gateway, such as pay.example.com or pay.example.com/base; repeatable',
+    'host that clients use for the gateway, such as pay.example.com or pay.example.com/base; repeatable',
   ),
   profile: text(
     'name|file',
     `behaviour to emulate: ${PROFILE_NAMES.map((name) => `${name} (${PROFILES[name].about})`).join('; ')}; or a file that conform --update-profile wrote`,
     { default: 'document', json: { examples: PROFILE_NAMES } },
   ),
-  loose: flag(
-    'accept common deviations from the interface: missing site_logo, overlong values, lowercase currency',
-  ),
+  loose: flag('accept common deviations: missing site_logo, overlong values, lowercase currency'),
   errorStatus: {
     kind: 'choice',
     choices: ['ok', 'http'],
     default: 'ok',
-    description:
-      'HTTP status of rejected initiate requests: 200 (ok), as deployments send, or 422/401 (http)',
+    description: 'HTTP status of rejected initiates: 200 (ok), as deployments send, or 422/401 (http)',
   },
   panel: { kind: 'boolean', default: true, description: 'show the simulator panel in the checkout' },
-  sandboxEmail: text('e-mail', 'e-mail accepted by the sandbox checkout', { default: 'test_mode@mail.com' }),
-  sandboxCode: text('code', 'verification code accepted by the sandbox checkout', { default: '222666' }),
+  sandboxEmail: text('e-mail', 'e-mail of the sandbox', { default: 'test_mode@mail.com' }),
+  sandboxCode: text('code', 'verification code of the sandbox', { default: '222666' }),
   publicKey: secret('key', 'public key of the default merchant', { max: 50 }),
   secretKey: secret('key', 'secret key of the default merchant', { max: 200 }),
-  currency: list('CODE[:symbol]', 'add a currency, such as NPR:Rs; repeatable', {
+  currency: list('code', 'add a currency, such as NPR or NPR:Rs; repeatable', {
     json: { items: { type: 'string', pattern: '^[A-Z0-9]{2,4}(:.{0,8})?$' }, examples: [['NPR:Rs']] },
   }),
   delivery: {
@@ -147,17 +142,14 @@ export const START_OPTIONS = {
     kind: 'choice',
     placeholder: 'outcome',
     choices: OUTCOMES,
-    description: `settle every payment automatically: ${OUTCOMES.join(', ')}`,
+    description: `settle every payment: ${OUTCOMES.join(', ')}`,
   },
-  autoDelay: duration('duration', 'delay between initiate and automatic settlement', { default: '500ms' }),
-  seed: text('text', 'make ids, codes, card numbers and jitter repeatable (never keys or tokens)'),
-  paymentExpires: duration(
-    'duration',
-    'expire payments that are still pending after this time (default: never)',
-  ),
+  autoDelay: duration('duration', 'delay of the automatic settlement', { default: '500ms' }),
+  seed: text('text', 'make ids, codes, card numbers and jitter repeatable, but not keys'),
+  paymentExpires: duration('time', 'maximum age of a pending payment (default: never)'),
   ipnSchedule: list(
-    'durations',
-    'delays before the second, third, … attempt of an IPN; if you set them without a number of retries, all are used',
+    'waits',
+    'delays before the second, third, … attempt of an IPN; all are used, unless you set a number of retries',
     {
       default: ['1s', '5s', '30s', '2m', '10m'],
       json: { items: { type: 'string', pattern: DURATION_PATTERN } },
@@ -165,7 +157,7 @@ export const START_OPTIONS = {
   ),
   ipnRetries: integer(
     'number',
-    'maximum number of retries per IPN, none by default, because known servers send each IPN once; after the end of the schedule, its last delay repeats',
+    'retries per IPN, none by default, because known servers send each IPN once; beyond the schedule, its last delay repeats',
     { max: 100, default: 0 },
   ),
   ipnTimeout: inFile('duration', 'time limit for the response of a receiver', { default: '10s' }),
@@ -176,8 +168,8 @@ export const START_OPTIONS = {
     description: 'body of an IPN: a form, as deployments send, or JSON',
   },
   amountFormat: text(
-    'sent|stored|stored-live|fixed:N',
-    'data.amount of an IPN: as sent to initiate, with eight decimals, with eight decimals in live mode only, or with N decimals',
+    'format',
+    'data.amount of an IPN: sent, as to initiate; stored, with eight decimals; stored-live, so in live mode only; fixed:N, with N decimals',
     {
       default: 'sent',
       json: {
@@ -186,12 +178,12 @@ export const START_OPTIONS = {
       },
     },
   ),
-  ipnOn: list(SENT_ON_REQUEST.join(','), 'also send an IPN for these statuses, not only on success', {
+  ipnOn: list('statuses', `also send an IPN for ${SENT_ON_REQUEST.join(', ')}`, {
     json: { items: { enum: SENT_ON_REQUEST } },
   }),
   forwardIpn: list(
-    'url|host=target',
-    'deliver all IPNs to this address, or send everything for one host to a target, such as shop.example=127.0.0.1:8080: its IPNs, redirects to it and its logo; repeatable',
+    'target',
+    'send all IPNs to this address, or IPNs and redirects for one host to a target, such as shop.example=127.0.0.1:8080; repeatable',
     {
       json: {
         // A single one may be a text.
@@ -205,18 +197,18 @@ export const START_OPTIONS = {
   allowIpnHost: list('host', 'allow IPNs to this public host; repeatable'),
   db: text(
     'database',
-    "read the shop's database around each IPN, to show what it changed: sqlite:<file>, mysql://user@host/name or postgres://user@host/name",
+    'show what each IPN changed in the database of the shop: sqlite:<file>, mysql://user@host/name or postgres://user@host/name',
   ),
   dbSkip: inFile('list', 'do not read these tables of the database'),
   ipnCa: inFile(
     'text',
     'file with certificates (PEM) to trust for IPN receivers, in addition to the default ones',
   ),
-  ipnInsecure: flag('do not verify the certificates of receivers at loopback and private addresses'),
+  ipnInsecure: flag('accept any certificate at loopback and private hosts'),
   allowHost: list('host', 'accept this Host header on /_sim; repeatable'),
   allowOrigin: list(
     'origin',
-    'allow pages from this origin to initiate from the browser, such as https://shop.example, or null; repeatable (loopback and private origins are always allowed)',
+    'allow pages of this origin to initiate from the browser, such as https://shop.example, or null; repeatable (loopback and private ones always may)',
     {
       json: {
         items: { type: 'string', pattern: '^(null|[a-zA-Z][a-zA-Z0-9+.-]*://[^/?#@]+/?)$' },
@@ -231,7 +223,7 @@ export const START_OPTIONS = {
   ),
   json: commandFlag('print one JSON document per line on stdout, starting with the ready event'),
   quiet: commandFlag('print only the ready line and errors'),
-  detach: commandFlag('run in the background; the command returns when the emulator is ready'),
+  detach: commandFlag('run in the background, and return when it is ready'),
   choices: inFile('structure', 'choices that override the profile, such as {"siteLogo": "optional"}'),
   charges: inFile('structure', 'charges, such as {"payment": {"percent": "2", "fixed": "0"}}'),
   currencies: inFile('structure', 'additional currencies as [{"code", "name", "symbol", "decimals"}]'),

@@ -36,7 +36,7 @@ The exit code is the command's. If a signal ended the command, it is 128 plus th
 the command was not found, and 126 that it cannot be run. Without a terminal, as in CI, background processes of the
 command are also ended.`;
 
-const OWN_DEFAULTS = { port: 'a free port', dataDir: 'none, the state is in memory' };
+const OWN_DEFAULTS = { port: 'a free port' };
 
 /**
  * Runs a command with a fresh emulator in this process, so that the emulator always ends with it. stdout belongs to the

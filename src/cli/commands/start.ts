@@ -13,7 +13,7 @@ import {
 import { DEFAULT_DATA_DIR } from '../../store/server-file.ts';
 import { VERSION } from '../../system/package-info.ts';
 import { announce, bannerText, leftText, noticesOf, readyEvent } from '../banner.ts';
-import { type Context, defineCommand, list, type OptionDeclaration } from '../command.ts';
+import { COMMON_OPTIONS, type Context, defineCommand, list, type OptionDeclaration } from '../command.ts';
 import { readConfiguration, startConfiguration } from '../configuration.ts';
 import { type ParentProcess, parentProcess, startInBackground, trimLog } from '../detach.ts';
 import { eventPrinter } from '../format.ts';
@@ -21,18 +21,15 @@ import { endByHangup, onceThenExit, onNpmExit } from '../signals.ts';
 
 /** The groups of the help, in order: what people use first, then everything else by subject. */
 const GROUPS: Readonly<Record<string, readonly OptionName[]>> = {
-  'Options:': [
-    ...(['port', 'dataDir', 'inMemory', 'profile'] as const),
-    ...(['auto', 'forwardIpn', 'db', 'detach'] as const),
-  ],
-  'Server:': ['host', 'publicUrl', 'tls', 'proxy', 'hostAlias', 'quiet', 'json'],
+  'Options:': [...(['port', 'inMemory', 'profile', 'auto', 'forwardIpn', 'db', 'detach', 'quiet'] as const)],
+  'Server:': ['host', 'publicUrl', 'tls', 'proxy', 'hostAlias'],
   'Payments:': ['currency', 'loose', 'errorStatus', 'delivery', 'autoDelay', 'paymentExpires', 'seed'],
   'IPNs:': [
     ...(['ipnRetries', 'ipnSchedule', 'ipnFormat', 'amountFormat', 'ipnOn'] as const),
     ...(['allowIpnHost', 'ipnInsecure'] as const),
   ],
   'Checkout:': ['panel', 'sandboxEmail', 'sandboxCode'],
-  'Access:': ['publicKey', 'secretKey', 'allowHost', 'allowOrigin', 'controlToken'],
+  'Access:': ['publicKey', 'secretKey', 'allowHost', 'allowOrigin'],
   'State:': ['fixtures', 'fsync'],
 };
 
@@ -55,7 +52,7 @@ function grouped(flags: Readonly<Record<string, OptionDeclaration>>): Record<str
 }
 
 /**
- * The flags of `start`, from the options table.
+ * The flags of `start`, from the options table, except those that every command has.
  *
  * @param defaults as text, where they differ from the defaults of `start`
  */
@@ -66,7 +63,7 @@ export function startFlags(
   const flags: Record<string, OptionDeclaration> = {};
   for (const [name, spec] of Object.entries<OptionSpec>(START_OPTIONS)) {
     const { kind, description, choices, placeholder = choices?.join('|') } = spec;
-    if (spec.fileOnly || !isWanted(spec)) continue;
+    if (spec.fileOnly || name in COMMON_OPTIONS || !isWanted(spec)) continue;
     if (kind === 'boolean') {
       const isOn = spec.default === true;
       flags[name] = isOn
