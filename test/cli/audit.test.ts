@@ -103,8 +103,8 @@ describe('audit', () => {
   it.each([
     ['audit', 2, 'audit requires the address of the IPN handler'],
     ['audit /ipn', 2, 'the URL of the IPN handler must be an absolute'],
-    ['audit http://127.0.0.1:9/ipn --fail-on pass --own', 2, '--fail-on accepts at-risk and unproven'],
-    ['audit http://127.0.0.1:9/ipn --preset magento --own', 2, 'woocommerce'],
+    ['audit http://127.0.0.1:9/ipn --fail-on pass', 2, '--fail-on accepts at-risk and unproven'],
+    ['audit http://127.0.0.1:9/ipn --preset magento', 2, 'woocommerce'],
     ['audit http://127.0.0.1:9/ipn --url http://127.0.0.1:9', 3, ''],
     ['reconcile', 3, ''],
   ])('%s exits %i', async (line, code, message) => {
@@ -186,7 +186,7 @@ describe('audit', () => {
       { ...${JSON.stringify(order)}, public_key: process.env.GATEWAY_SIM_PUBLIC_KEY }) })`;
     const cmd = `"${process.execPath}" -e '${initiate}'`;
     const only = ['--only', 'ipn-url-is-success-url'];
-    const args = ['audit', shop.ipnUrl, '--own', '--order-cmd', cmd, '--json', ...only];
+    const args = ['audit', shop.ipnUrl, '--order-cmd', cmd, '--json', ...only];
     const own = await run(args, { cwd: elsewhere, env });
     const { cases } = JSON.parse(own.stdout) as AuditReport;
     // The shop does not know that order.

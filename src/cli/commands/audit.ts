@@ -98,7 +98,6 @@ export const audit = defineCommand({
     ),
     wait: duration('wait up to this long for the shop to accept connections'),
     failOn: list('verdicts', 'also exit 1 on these verdicts: at-risk, unproven; repeatable'),
-    own: flag('start a separate emulator for the audit, in memory, on the configured port'),
     timeout: duration(
       'time limit for each request, order and probe, such as 5s (default: 30s; 15s for an order, 10s for a probe address)',
     ),
@@ -116,19 +115,7 @@ export const audit = defineCommand({
   ],
   run: async (context) => {
     const { args, fields, options, output, io } = context;
-    const {
-      list,
-      junit,
-      html,
-      own,
-      failOn = [],
-      allowIpnHost,
-      orders,
-      probe,
-      effect,
-      timeout,
-      wait,
-    } = options;
+    const { list, junit, html, failOn = [], allowIpnHost, orders, probe, effect, timeout, wait } = options;
     if (list) {
       const { auditCases } = await import('../../audit/audit.ts');
       const cases = auditCases();
@@ -152,9 +139,7 @@ export const audit = defineCommand({
         output.notice('Stopping after the current case. Press Ctrl-C again to stop immediately.');
     });
     await requireWritable([junit, html], io.cwd);
-    const { gateway, server, controlToken, stop } = own
-      ? await ownEmulator(context)
-      : await runningEmulator(context, interrupted.now);
+    const { gateway, server, controlToken, stop } = await emulatorFor(context, interrupted.now);
     try {
       const report = await auditReport(gateway, server, {
         ...fields,
@@ -230,7 +215,7 @@ interface Emulator {
 }
 
 /** The running emulator, or a new one if none is running and the user named none. */
-async function runningEmulator(context: Context, cancelled: AbortSignal): Promise<Emulator> {
+async function emulatorFor(context: Context, cancelled: AbortSignal): Promise<Emulator> {
   const { connect, choice, output } = context;
   try {
     const server = await connect();
