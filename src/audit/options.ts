@@ -34,7 +34,6 @@ const OPTIONS = {
   skip: true,
   shop: true,
   timeoutMs: true,
-  allowIpnHosts: true,
   waitMs: true,
   signal: true,
   cancelled: true,

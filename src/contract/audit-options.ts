@@ -52,8 +52,6 @@ export interface AuditOptions {
   shop?: string | undefined;
   /** Time limit for a response of the shop in milliseconds, at most one hour. Default: 30,000. */
   timeoutMs?: number | undefined;
-  /** More public hosts that requests may be sent to. Hosts allowed for IPNs are always allowed. */
-  allowIpnHosts?: readonly string[] | undefined;
   /** How long to wait for the shop's IPN handler to accept connections, in milliseconds. Default: no wait. */
   waitMs?: number | undefined;
   /** Ends the audit before its next case. */

@@ -42,8 +42,6 @@ looks for an address of the order itself; if it finds none, little can be proven
 
 The exit code is 1 if a case fails, and 2 if the audit proves nothing or was cut short: the first line says why.`;
 
-const ALLOW_IPN_HOST = list('host', 'allow requests to this public host; repeatable');
-
 const PROBE = {
   probeCmd: text(
     'command',
@@ -101,7 +99,6 @@ export const audit = defineCommand({
     timeout: duration(
       'time limit for each request, order and probe, such as 5s (default: 30s; 15s for an order, 10s for a probe address)',
     ),
-    allowIpnHost: ALLOW_IPN_HOST,
     junit: text('file', 'also write the report as JUnit XML'),
     html: text('file', 'also write the report as an HTML page'),
     all: flag('print every case of each mistake, and the fixes in all languages'),
@@ -115,7 +112,7 @@ export const audit = defineCommand({
   ],
   run: async (context) => {
     const { args, fields, options, output, io } = context;
-    const { list, junit, html, failOn = [], allowIpnHost, orders, probe, effect, timeout, wait } = options;
+    const { list, junit, html, failOn = [], orders, probe, effect, timeout, wait } = options;
     if (list) {
       const { auditCases } = await import('../../audit/audit.ts');
       const cases = auditCases();
@@ -155,7 +152,6 @@ export const audit = defineCommand({
         shop: options.shop,
         timeoutMs: timeout,
         waitMs: wait,
-        allowIpnHosts: allowIpnHost,
         ...(orders !== undefined && { orders: Number(orders) }),
         onCase: ({ name }, done, of) =>
           output.progress(`${done} of ${of} cases (${name})`, performance.now()),
@@ -331,7 +327,6 @@ export const reconcile = defineCommand({
     ...ROWS,
     ...textsOf({ orderAmount: AUDIT_FIELDS.orderAmount }),
     fulfilled: text('path', 'path of the number of fulfilments in the probe output, such as .shipments'),
-    allowIpnHost: ALLOW_IPN_HOST,
   },
   examples: ["reconcile --probe-cmd './order-status {identifier}' --paid-when /paid/"],
   run: async ({ options, connect, io }) => {
@@ -339,7 +334,7 @@ export const reconcile = defineCommand({
     const server = controlServer({ ...(await connect()), signal: interrupted.soon });
     const { controlToken = null } = server;
     const gateway = clientOf(server, null, await requireMerchant(server));
-    const egress = await egressOf(server, options.allowIpnHost);
+    const egress = await egressOf(server);
     const { reconcile } = await import('../../audit/reconcile.ts');
     const { compared, found: differences } = await reconcile(
       { ...gateway, egress, controlToken },
