@@ -163,7 +163,7 @@ function contentOf({ content = {} }) {
 }
 
 function cases() {
-  const { cases: all } = outputOf('audit', '--list', '--json');
+  const all = sources.auditCases();
   return sections(sources.AUDIT_CLASSES, (kind, about) => {
     const rows = all.filter((one) => one.class === kind).map((one) => [code(one.name), cell(one.about)]);
     return [`## ${kind}: ${about}`, table(['Case', 'Meaning'], rows)];

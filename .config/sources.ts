@@ -2,6 +2,7 @@
 import { buildProgram, COMMANDS } from '../src/cli/run.ts';
 import '../src/http/control/routes.ts';
 
+export { auditCases } from '../src/audit/audit.ts';
 export { AREAS } from '../src/conform/manifest.ts';
 export { AUDIT_CLASSES } from '../src/contract/audit.ts';
 export { ERRORS, kebab } from '../src/contract/error.ts';

@@ -24,21 +24,6 @@ function unclosed(xml: string): string[] {
 }
 
 describe('audit', () => {
-  it('--list prints every case, and needs no emulator', async () => {
-    const cwd = await temporaryFolder();
-    const { code, body } = await runJson<{ cases: { name: string; class: string }[] }>(['audit', '--list'], {
-      cwd,
-    });
-    expect(code).toBe(0);
-    expect(body.cases.length).toBeGreaterThanOrEqual(60);
-    expect(body.cases[0]).toEqual({
-      ...{ name: 'control', class: 'control', group: 'control' },
-      about: 'A correct IPN for a real payment, which must mark its order as paid.',
-    });
-    const { stdout } = await run(['audit', '--list'], { cwd });
-    for (const { name } of body.cases) expect(stdout).toContain(name);
-  });
-
   it('--json prints only the report on stdout', async () => {
     const { audit } = await startAudited();
     const { code, stdout, stderr } = await audit([...ONE, '--json']);

@@ -65,7 +65,7 @@ const FAIL_ON: readonly string[] = ['at-risk', 'unproven'] satisfies AuditVerdic
 export const audit = defineCommand({
   args: ['[ipn-url]'],
   summary: "attack a shop's IPN handler and check how the shop reacts",
-  json: '`check`, `cases`, `summary`, `mistakes`, `missing`, `orders`, `notices`; with `--db`, also `learned`; with `--list`, only `cases`',
+  json: '`check`, `cases`, `summary`, `mistakes`, `missing`, `orders`, `notices`; with `--db`, also `learned`',
   fields: {
     preset: choice(
       'shop',
@@ -103,30 +103,15 @@ export const audit = defineCommand({
     html: text('file', 'also write the report as an HTML page'),
     all: flag('print every case of each mistake, and the fixes in all languages'),
     check: flag('only try the set-up: one order, its correct IPN, the probe and the condition'),
-    list: flag('list all cases with their meaning, without running them'),
   },
   about: ABOUT,
   examples: [
     "audit http://localhost:3000/ipn --order-cmd 'npm run place-order' --probe-url 'http://localhost:3000/orders/{identifier}' --paid-when .status=paid",
-    'audit --list',
+    'audit http://localhost:3000/ipn --preset plain',
   ],
   run: async (context) => {
     const { args, fields, options, output, io } = context;
-    const { list, junit, html, failOn = [], orders, probe, effect, timeout, wait } = options;
-    if (list) {
-      const { auditCases } = await import('../../audit/audit.ts');
-      const cases = auditCases();
-      const text = table(
-        {
-          Case: ({ name }) => name,
-          Class: ({ class: kind }) => kind,
-          Group: ({ group }) => group,
-          Meaning: ({ about }) => about,
-        },
-        cases,
-      );
-      return { json: { cases }, text };
-    }
+    const { junit, html, failOn = [], orders, probe, effect, timeout, wait } = options;
     const [ipnUrl] = args;
     const unknown = failOn.find((verdict) => !FAIL_ON.includes(verdict));
     if (unknown !== undefined) throw usage(`--fail-on accepts ${FAIL_ON.join(' and ')} (got "${unknown}")`);
