@@ -11,18 +11,6 @@ import { SECRET } from '../merchants/node-shop.ts';
 
 const ONE = ['--only', 'signature-missing'];
 
-/** XML elements that are not closed correctly. */
-function unclosed(xml: string): string[] {
-  const open: string[] = [];
-  for (const [, end, name = '', alone] of xml.matchAll(/<(\/?)([a-z]+)(?:\s+[a-z]+="[^"<>]*")*(\/?)>/g)) {
-    if (alone) continue;
-    if (!end) open.push(name);
-    else if (open.pop() !== name) return [name];
-  }
-  const text = xml.replace(/^<\?xml [^>]*\?>/, '').replace(/<\/?[a-z]+(?:\s+[a-z]+="[^"<>]*")*\/?>/g, '');
-  return [...open, ...(text.match(/<|&(?!(?:amp|lt|gt|quot|#39);)/g) ?? [])];
-}
-
 describe('audit', () => {
   it('--json prints only the report on stdout', async () => {
     const { audit } = await startAudited();
@@ -116,15 +104,12 @@ describe('audit', () => {
     }
   });
 
-  it('writes a report for CI and an HTML report, which shows no key', async () => {
+  it('writes an HTML report, which shows no key', async () => {
     const flawed = { isWhole: () => true, isSigned: () => true };
     const { shop, options, byUrl, paidWhen } = await startAudited(flawed);
     const { cwd } = options;
-    const files = ['--junit', 'report.xml', '--html', 'report.html'];
-    await run(['audit', `${shop.ipnUrl}?k=${SECRET}`, ...byUrl, ...paidWhen, ...ONE, ...files], options);
-    const xml = await readFile(join(cwd, 'report.xml'), 'utf8');
-    expect(xml).toContain('<testsuites tests="2" failures="1" skipped="0">');
-    expect(unclosed(xml)).toEqual([]);
+    const args = [...byUrl, ...paidWhen, ...ONE, '--html', 'report.html'];
+    await run(['audit', `${shop.ipnUrl}?k=${SECRET}`, ...args], options);
     const html = await readFile(join(cwd, 'report.html'), 'utf8');
     expect(html).toContain('signature-missing');
     expect(html).not.toMatch(/<(?:script|link|img|iframe|object)\b|\bsrc=|url\(|@import/i);
@@ -286,15 +271,11 @@ describe('an audit that proves nothing', () => {
     ]);
   });
 
-  it('is a failure in JUnit, and is reported in JSON', async () => {
+  it('is reported in JSON', async () => {
     const { shop, options, byUrl } = await startAudited();
     shop.probe = () => 'no JSON';
-    const without = ['audit', shop.ipnUrl, ...byUrl.slice(0, 2), ...ONE];
-    const { stdout } = await run([...without, '--json', '--junit', 'report.xml'], options);
+    const { stdout } = await run(['audit', shop.ipnUrl, ...byUrl.slice(0, 2), ...ONE, '--json'], options);
     const missing = expect.stringMatching(/^nothing is proven: no probe shows/);
     expect(JSON.parse(stdout)).toMatchObject({ missing, summary: { pass: 0, fail: 0, unproven: 2 } });
-    const xml = await readFile(join(options.cwd, 'report.xml'), 'utf8');
-    expect(xml).toContain('<testsuites tests="2" failures="1" skipped="1">');
-    expect(xml).toContain('<failure type="unproven" message="nothing is proven: no probe shows');
   });
 });

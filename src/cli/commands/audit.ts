@@ -99,7 +99,6 @@ export const audit = defineCommand({
     timeout: duration(
       'time limit for each request, order and probe, such as 5s (default: 30s; 15s for an order, 10s for a probe address)',
     ),
-    junit: text('file', 'also write the report as JUnit XML'),
     html: text('file', 'also write the report as an HTML page'),
     all: flag('print every case of each mistake, and the fixes in all languages'),
     check: flag('only try the set-up: one order, its correct IPN, the probe and the condition'),
@@ -111,7 +110,7 @@ export const audit = defineCommand({
   ],
   run: async (context) => {
     const { args, fields, options, output, io } = context;
-    const { junit, html, failOn = [], orders, probe, effect, timeout, wait } = options;
+    const { html, failOn = [], orders, probe, effect, timeout, wait } = options;
     const [ipnUrl] = args;
     const unknown = failOn.find((verdict) => !FAIL_ON.includes(verdict));
     if (unknown !== undefined) throw usage(`--fail-on accepts ${FAIL_ON.join(' and ')} (got "${unknown}")`);
@@ -120,7 +119,7 @@ export const audit = defineCommand({
       if (!interrupted.now.aborted)
         output.notice('Stopping after the current case. Press Ctrl-C again to stop immediately.');
     });
-    await requireWritable([junit, html], io.cwd);
+    await requireWritable([html], io.cwd);
     const { gateway, server, controlToken, stop } = await emulatorFor(context, interrupted.now);
     try {
       const report = await auditReport(gateway, server, {
@@ -143,14 +142,13 @@ export const audit = defineCommand({
         onNotice: (text) => output.notice(`gateway-sim: ${text}`),
       });
       const artifacts = io.env[ARTIFACTS];
-      const { auditReports, htmlReport, junitReport } = await import('../../audit/reports.ts');
+      const { auditReports, htmlReport } = await import('../../audit/reports.ts');
       const shownUrl = secretMask({ secretKey: gateway.secretKey, controlToken })(
         ipnUrl ?? fields.orderUrl ?? 'the shop',
       );
       const unwritten = await writeReports(
         [
           ...(artifacts ? auditReports(artifacts, report, shownUrl) : []),
-          [junit, () => junitReport(report)],
           [html, () => htmlReport(report, shownUrl)],
         ],
         io.cwd,
