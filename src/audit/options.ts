@@ -13,7 +13,6 @@ const OPTIONS = {
   ipnUrl: true,
   preset: true,
   orderUrl: true,
-  orderMethod: true,
   orderCmd: true,
   order: true,
   orderWait: true,

@@ -7,10 +7,8 @@ export interface AuditOptions {
   ipnUrl?: string | undefined;
   /** Default ways to place and probe orders. */
   preset?: AuditPreset | undefined;
-  /** Address that places an order in the shop. Default: made-up orders. */
+  /** Address that places an order in the shop, by POST, or by GET if it does not accept POST. Default: made-up orders. */
   orderUrl?: string | undefined;
-  /** HTTP method for placing orders. Default: POST. */
-  orderMethod?: 'GET' | 'POST' | undefined;
   /** Command or function that places an order, instead of `orderUrl`. The last line of its output is `{order}`. */
   orderCmd?: string | undefined;
   order?: (() => unknown) | undefined;

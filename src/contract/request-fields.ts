@@ -165,10 +165,9 @@ export const CARD_FILTERS = {
 export const AUDIT_FIELDS = {
   orderUrl: {
     placeholder: 'url',
-    description: 'address that places an order in the shop',
+    description: 'address that places an order in the shop, by POST, or by GET if it does not accept POST',
     otherwise: 'made-up orders',
   },
-  orderMethod: { placeholder: 'method', description: 'HTTP method for placing orders', otherwise: 'POST' },
   orders: {
     placeholder: 'number',
     description: 'maximum number of orders',

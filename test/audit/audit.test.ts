@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { GatewayError, startGatewaySim } from '../../src/index.ts';
 import { prepareAudit } from '../helpers/auditable.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
+import { startReceiver } from '../helpers/receiver.ts';
 import { seedOfTest } from '../helpers/seed.ts';
 import { SECRET, startShop } from '../merchants/node-shop.ts';
 
@@ -31,6 +32,16 @@ describe('an audit', () => {
     const { data } = await sim.payments.list({ limit: 200 });
     expect(data.length).toBeGreaterThanOrEqual(orders);
     expect(new Set(data.map(({ settledBy }) => settledBy))).toEqual(new Set(['audit']));
+  });
+
+  it.each([404, 405])('places orders by GET if the shop answers POST with %i', async (status) => {
+    const { shop, audit } = await prepareAudit();
+    const { url, requests } = await startReceiver(({ method }) =>
+      method === 'POST' ? { status } : { after: shop.place() },
+    );
+    const order = { order: undefined, orderUrl: `${url}/order` };
+    expect((await audit({ ...order, only: ['signature-missing'] })).summary.pass).toBe(2);
+    expect(requests.map(({ method }) => method)).toEqual(['POST', 'GET', 'GET']);
   });
 
   it('is complete even if its pending orders cannot be canceled', async () => {

@@ -6,7 +6,7 @@ import { AUDIT_PRESETS, AUDIT_VERDICTS, type AuditVerdict, isReportable } from '
 import type { AuditedCase, AuditReport } from '../../contract/audit-report.ts';
 import { auditHeadline, releases } from '../../contract/audit-summary.ts';
 import { usage } from '../../contract/error.ts';
-import { AUDIT_FIELDS, phraseOf } from '../../contract/request-fields.ts';
+import { AUDIT_FIELDS } from '../../contract/request-fields.ts';
 import { pluralize } from '../../contract/text.ts';
 import { namesOf } from '../../contract/vocabulary.ts';
 import type { GatewaySimClient } from '../../library/api.ts';
@@ -74,7 +74,6 @@ export const audit = defineCommand({
     ),
     orderCmd: text('command', 'command that places an order in the shop'),
     ...textsOf({ orderUrl: AUDIT_FIELDS.orderUrl }),
-    orderMethod: choice('method', phraseOf(AUDIT_FIELDS.orderMethod), ['GET', 'POST']),
     orderWait: flag('wait for you to place the orders by hand'),
     ...PROBE,
     ...textsOf({ orderAmount: AUDIT_FIELDS.orderAmount, confirmUrl: AUDIT_FIELDS.confirmUrl }),
