@@ -15,7 +15,6 @@ const OPTIONS = {
   orderUrl: true,
   orderCmd: true,
   order: true,
-  orderWait: true,
   orders: true,
   probeUrl: true,
   probeCmd: true,
@@ -41,9 +40,16 @@ const OPTIONS = {
 } satisfies Record<keyof AuditOptions, true>;
 export const AUDIT_OPTION_NAMES = Object.keys(OPTIONS);
 
-/** Whether the shop places the orders. Otherwise the audit invents them. */
-export const hasOrders = ({ orderCmd, orderUrl, order, orderWait }: AuditOptions) =>
-  Boolean(orderCmd ?? orderUrl ?? order) || orderWait === true;
+type OrderSource = Pick<AuditOptions, 'orderCmd' | 'orderUrl' | 'order' | 'orders'>;
+
+/** Whether the audit can place orders in the shop. */
+const hasSource = ({ orderCmd, orderUrl, order }: OrderSource) => Boolean(orderCmd ?? orderUrl ?? order);
+
+/** Whether the user places the orders, having said how many. */
+export const areByHand = (options: OrderSource) => !hasSource(options) && options.orders !== undefined;
+
+/** Whether the shop has the orders. Otherwise the audit invents them. */
+export const hasOrders = (options: OrderSource) => hasSource(options) || areByHand(options);
 
 /**
  * Checks that options are complete and consistent, and that their addresses are allowed.
@@ -52,12 +58,12 @@ export const hasOrders = ({ orderCmd, orderUrl, order, orderWait }: AuditOptions
  *   reject
  */
 export function requireConsistent(options: Partial<AuditOptions>, egress: Egress): void {
-  const { orderCmd, orderUrl, order, orderWait, probeCmd, probeUrl, probe, paidWhen, orders } = options;
+  const { orderCmd, orderUrl, order, probeCmd, probeUrl, probe, paidWhen, orders } = options;
   const { db, dbCmd } = options;
   const { probes = {}, confirmUrl, timeoutMs = 1 } = options;
   const given = (values: Readonly<Record<string, unknown>>) =>
     Object.keys(values).filter((name) => values[name] !== undefined && values[name] !== false);
-  const sources = given({ orderCmd, orderUrl, order, orderWait });
+  const sources = given({ orderCmd, orderUrl, order });
   if (sources.length > 1) {
     throw usage(`specify exactly one source of orders: ${sources.map(spelled).join(' or ')}`);
   }
@@ -127,7 +133,10 @@ const WOOCOMMERCE_ORDER = [
   '$gateway->process_payment($order->get_id());',
 ].join(' ');
 
-type Filled = Pick<AuditOptions, 'orderCmd' | 'orderUrl' | 'orderWait' | 'db' | 'probeUrl' | 'paidWhen'>;
+type Filled = Pick<AuditOptions, 'orderCmd' | 'orderUrl' | 'orders' | 'db' | 'probeUrl' | 'paidWhen'>;
+
+/** By hand, with a database: one to find the handler, six to learn from, the control and a case. */
+const BY_HAND = { orders: 9 };
 
 /** How each kind of shop places an order, and where it shows one. */
 const PRESETS: Readonly<
@@ -142,25 +151,26 @@ const PRESETS: Readonly<
     order: { orderCmd: `wp eval '${WOOCOMMERCE_ORDER}'` },
     probe: { db: 'mysql://localhost/wordpress' },
   }),
-  laravel: () => ({ order: { orderWait: true }, probe: { db: 'sqlite:database/database.sqlite' } }),
-  prestashop: () => ({ order: { orderWait: true }, probe: { db: 'mysql://localhost/prestashop' } }),
-  whmcs: () => ({ order: { orderWait: true }, probe: { db: 'mysql://localhost/whmcs' } }),
+  laravel: () => ({ order: BY_HAND, probe: { db: 'sqlite:database/database.sqlite' } }),
+  prestashop: () => ({ order: BY_HAND, probe: { db: 'mysql://localhost/prestashop' } }),
+  whmcs: () => ({ order: BY_HAND, probe: { db: 'mysql://localhost/whmcs' } }),
 };
 
 /** Adds the options of a preset that the user omitted, and reports them to `onNotice`. */
 export function withPreset(options: AuditOptions): AuditOptions {
-  const { preset, ipnUrl, onNotice, paidWhen, probeCmd, probeUrl, probe, db, dbCmd } = options;
+  const { preset, ipnUrl, onNotice, probeCmd, probeUrl, probe, db, dbCmd } = options;
   if (preset === undefined) return options;
   const by = PRESETS[preset](ipnUrl);
-  const added = {
-    ...(!hasOrders(options) && by.order),
+  const offered: Filled = {
+    ...(!hasSource(options) && by.order),
     ...((probeCmd ?? probeUrl ?? probe ?? db ?? dbCmd) === undefined && by.probe),
   };
-  const uses = Object.entries(added).map(([name, value]) =>
-    name === 'orderWait' ? 'orders that you place by hand' : `${spelled(name)} ${value}`,
+  const added = Object.entries(offered).filter(([name]) => options[name as keyof Filled] === undefined);
+  const uses = added.map(([name, value]) =>
+    name === 'orders' ? `${value} orders that you place by hand` : `${spelled(name)} ${value}`,
   );
   if (uses.length) onNotice?.(`the preset ${preset} uses: ${uses.join('\n  ')}`);
-  return { ...options, ...added, ...(paidWhen !== undefined && { paidWhen }) };
+  return { ...options, ...Object.fromEntries(added) };
 }
 
 /**
@@ -201,7 +211,9 @@ export function completeOptions(options: CompleteOptions, egress: Egress): Compl
   requireReachable(egress, 'ipnUrl', options.ipnUrl);
   const complete = withPlaces(options);
   if ((options.db ?? options.dbCmd) !== undefined && !hasOrders(complete))
-    throw usage('--db learns from orders of the shop: specify --order-url, --order-cmd or --order-wait');
+    throw usage(
+      '--db learns from orders of the shop: specify --order-url or --order-cmd, or --orders 9 to place them by hand',
+    );
   requireConsistent(complete, egress);
   return complete;
 }

@@ -9,14 +9,11 @@ import { pause, performance } from '../system/real-time.ts';
 import { ask } from './client.ts';
 import { callUserFunction, type OrderValues, readCommand, runCommand, valuesOf } from './command.ts';
 import type { AuditGateway } from './gateway.ts';
-import type { CompleteOptions } from './options.ts';
+import { areByHand, type CompleteOptions } from './options.ts';
 
 const MAX_ORDERS = 150;
 /** Maximum number of orders that replace changed ones: each case may find one. */
 const MAX_REPLACED = 300;
-const MAX_ORDERS_BY_HAND = 3;
-/** With a database: six to learn from, and as many as without one. */
-const MAX_ORDERS_TO_LEARN_BY_HAND = 6 + MAX_ORDERS_BY_HAND;
 /** Time for the shop to initiate a payment after the order; placing orders by hand takes longer. */
 const INITIATE_LIMIT_MS = 15_000;
 const BY_HAND_LIMIT_MS = 10 * 60_000;
@@ -128,9 +125,7 @@ export class Orders {
 
   /** The maximum number of orders. */
   get #most(): number {
-    const { orders, orderWait, db, dbCmd } = this.#options;
-    const byHand = (db ?? dbCmd) === undefined ? MAX_ORDERS_BY_HAND : MAX_ORDERS_TO_LEARN_BY_HAND;
-    return orders ?? (orderWait ? byHand : MAX_ORDERS);
+    return this.#options.orders ?? MAX_ORDERS;
   }
 
   /** An order that a case left unchanged, which no other case will use; undefined if there is none. */
@@ -138,9 +133,9 @@ export class Orders {
     return this.#untouched.shift();
   }
 
-  /** Whether the user chose how many orders there are, or places them by hand. */
+  /** Whether the user chose how many orders there are. */
   get areLimited(): boolean {
-    return this.#options.orders !== undefined || this.#options.orderWait === true;
+    return this.#options.orders !== undefined;
   }
 
   /** Allows one more order: for one that something else has changed, or to try again. @returns whether there may be another */
@@ -214,12 +209,13 @@ export class Orders {
   }
 
   async #make(): Promise<Payment> {
-    const { orderWait, timeoutMs = INITIATE_LIMIT_MS, cancelled, onNotice } = this.#options;
-    if (orderWait) {
+    const { timeoutMs = INITIATE_LIMIT_MS, cancelled, onNotice } = this.#options;
+    const isByHand = areByHand(this.#options);
+    if (isByHand) {
       const count = `order ${this.made.length + 1} of at most ${this.#most}`;
       onNotice?.(`Place an order in the shop within 10 minutes (${count}).`);
     }
-    const limitMs = orderWait ? BY_HAND_LIMIT_MS : timeoutMs;
+    const limitMs = isByHand ? BY_HAND_LIMIT_MS : timeoutMs;
     const deadline = performance.now() + limitMs;
     const givenUp = new AbortController();
     let result: { output: unknown } | { error: unknown } | undefined;
@@ -336,7 +332,7 @@ function lastLineOf(output: unknown): string | undefined {
 type PlaceOrder = (givenUp: AbortSignal) => Promise<unknown>;
 
 function placeOf(gateway: AuditGateway, options: CompleteOptions, orders: Orders): PlaceOrder {
-  const { orderCmd, orderUrl, order, orderWait, ipnUrl } = options;
+  const { orderCmd, orderUrl, order, ipnUrl } = options;
   const { timeoutMs, cancelled } = options;
   const endedBy = (givenUp: AbortSignal) => (cancelled ? AbortSignal.any([cancelled, givenUp]) : givenUp);
   if (order) return () => callUserFunction('placing an order', order);
@@ -368,7 +364,7 @@ function placeOf(gateway: AuditGateway, options: CompleteOptions, orders: Orders
       throw new GatewayError('check_failed', `${what} answered ${status}${words ? ` “${words}”` : ''}`);
     };
   }
-  if (orderWait) return async () => {};
+  if (areByHand(options)) return async () => {};
   return () => gateway.payments.create({ ipnUrl });
 }
 

@@ -12,11 +12,9 @@ export interface AuditOptions {
   /** Command or function that places an order, instead of `orderUrl`. The last line of its output is `{order}`. */
   orderCmd?: string | undefined;
   order?: (() => unknown) | undefined;
-  /** The user places the orders by hand. `orders` then defaults to 3. */
-  orderWait?: boolean | undefined;
   /**
-   * Maximum number of orders. Default: 150, and more for those that the shop changes, or 3 by hand (9 with a
-   * database).
+   * Maximum number of orders. Without a way to place them, the user places as many by hand: 3, or 9 with a database, are
+   * enough. Default: 150, and more for those that the shop changes.
    */
   orders?: number | undefined;
   /** Address that returns the order, such as `http://localhost:3000/orders/{identifier}`. */

@@ -170,8 +170,9 @@ export const AUDIT_FIELDS = {
   },
   orders: {
     placeholder: 'number',
-    description: 'maximum number of orders',
-    otherwise: '150, and more for those that the shop changes, or 3 by hand (9 with a database)',
+    description:
+      'maximum number of orders; if the audit cannot place them, you place as many by hand: 3, or 9 with --db',
+    otherwise: '150',
   },
   probeUrl: {
     placeholder: 'url',

@@ -128,10 +128,10 @@ describe('audit', () => {
     expect(cases.at(-1)?.why).toContain('raise --orders');
   });
 
-  it('--order-wait waits for orders placed by hand', async () => {
+  it('--orders alone waits for orders placed by hand', async () => {
     const { shop, options, byUrl, paidWhen } = await startAudited();
     const probe = [...byUrl.slice(2), ...paidWhen];
-    const running = launch(['audit', shop.ipnUrl, '--order-wait', ...probe, ...ONE], options);
+    const running = launch(['audit', shop.ipnUrl, '--orders', '3', ...probe, ...ONE], options);
     for (const number of [1, 2]) {
       await running.until((_, stderr) => stderr.split('Place an order in the shop').length > number);
       await shop.place();

@@ -74,7 +74,6 @@ export const audit = defineCommand({
     ),
     orderCmd: text('command', 'command that places an order in the shop'),
     ...textsOf({ orderUrl: AUDIT_FIELDS.orderUrl }),
-    orderWait: flag('wait for you to place the orders by hand'),
     ...PROBE,
     ...textsOf({ orderAmount: AUDIT_FIELDS.orderAmount, confirmUrl: AUDIT_FIELDS.confirmUrl }),
     log: repeated('path', `${AUDIT_FIELDS.log.description}; repeatable`),
