@@ -60,7 +60,7 @@ export const hasOrders = (options: OrderSource) => hasSource(options) || areByHa
 export function requireConsistent(options: Partial<AuditOptions>, egress: Egress): void {
   const { orderCmd, orderUrl, order, probeCmd, probeUrl, probe, paidWhen, orders } = options;
   const { db, dbCmd } = options;
-  const { probes = {}, confirmUrl, timeoutMs = 1 } = options;
+  const { probes = {}, effects = [], confirmUrl, timeoutMs = 1 } = options;
   const given = (values: Readonly<Record<string, unknown>>) =>
     Object.keys(values).filter((name) => values[name] !== undefined && values[name] !== false);
   const sources = given({ orderCmd, orderUrl, order });
@@ -85,7 +85,12 @@ export function requireConsistent(options: Partial<AuditOptions>, egress: Egress
     throw usage('paidWhen must be a text, such as .status=paid or /paid/, and not a function');
   }
   if (!ways.length && (paidWhen !== undefined || Object.keys(probes).length)) {
-    throw usage('--paid-when and --probe require an order probe: specify --probe-cmd, --probe-url or --db');
+    throw usage('--paid-when and --effect require an order probe: specify --probe-cmd, --probe-url or --db');
+  }
+  if (effects.length && !isLearned) {
+    throw usage(
+      `--effect ${effects[0]} is a column, which requires --db: without it, name a command or URL, such as --effect stock='…'`,
+    );
   }
   if (orders !== undefined && !(Number.isInteger(orders) && orders >= 1 && orders <= 10_000)) {
     throw usage(`the number of orders must be a whole number from 1 to 10,000 (got ${orders})`);

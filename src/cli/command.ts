@@ -229,21 +229,6 @@ export function assignments(
   };
 }
 
-/** A name and its value, such as `stock=./stock.sh {identifier}`; repeatable. */
-export function namedValues(
-  placeholder: string,
-  description: string,
-): OptionDeclaration<Readonly<Record<string, string>> | undefined> {
-  return {
-    placeholder: `name=${placeholder}`,
-    description,
-    parse: (written, before = {}) => {
-      const [name, value] = assignment(written, `Use name=<${placeholder}>.`);
-      return { ...before, [name]: value };
-    },
-  };
-}
-
 function assignment(written: string, fix: string): [name: string, value: string] {
   const [, name, value] = /^([^=]+)=(.*)$/s.exec(written) ?? [];
   if (name !== undefined && value !== undefined) return [name, value];

@@ -250,6 +250,7 @@ describe('an audit that cannot prove anything', () => {
     [{ orderCmd: 'true' }, 'usage', 'one source of orders: --order-cmd or order'],
     [{ order: undefined, orderCmd: 'order {identifier}' }, 'usage', 'not available there: use {ipn_url}'],
     [{ orders: 0 }, 'usage', '1 to 10,000'],
+    [{ effects: ['stock.count'] }, 'usage', '--effect stock.count is a column, which requires --db'],
     [{ probe: undefined, probeCmd: 'cat orders' }, 'usage', '{identifier}'],
     [{ probe: undefined, probeUrl: 'cat-orders/{identifier}' }, 'invalid_fields', 'absolute'],
   ] as const)('rejects invalid options: %j', async (options, code, said) => {

@@ -128,6 +128,17 @@ describe('audit', () => {
     expect(cases.at(-1)?.why).toContain('raise --orders');
   });
 
+  it('proves with --effect that a payment takes effect once', async () => {
+    const { shop, audit } = await startAudited();
+    shop.probe = (identifier) => JSON.stringify({ status: shop.orders.get(identifier)?.status });
+    const verdict = async (...args: string[]) => {
+      const { stdout } = await audit(['--only', 'replay-at-once', '--json', ...args]);
+      return (JSON.parse(stdout) as AuditReport).cases.at(-1)?.verdict;
+    };
+    expect(await verdict()).toBe('unproven');
+    expect(await verdict('--effect', 'mails=echo 1, {identifier}')).toBe('pass');
+  });
+
   it('--orders alone waits for orders placed by hand', async () => {
     const { shop, options, byUrl, paidWhen } = await startAudited();
     const probe = [...byUrl.slice(2), ...paidWhen];

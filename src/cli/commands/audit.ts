@@ -3,6 +3,7 @@ import type { ChalkInstance } from 'chalk';
 import { ARTIFACTS } from '../../audit/artifacts.ts';
 import { secretMask } from '../../audit/gateway.ts';
 import { AUDIT_PRESETS, AUDIT_VERDICTS, type AuditVerdict, isReportable } from '../../contract/audit.ts';
+import type { AuditOptions } from '../../contract/audit-options.ts';
 import type { AuditedCase, AuditReport } from '../../contract/audit-report.ts';
 import { auditHeadline, releases } from '../../contract/audit-summary.ts';
 import { usage } from '../../contract/error.ts';
@@ -20,7 +21,6 @@ import {
   duration,
   flag,
   list,
-  namedValues,
   repeated,
   text,
   textsOf,
@@ -81,12 +81,11 @@ export const audit = defineCommand({
     skip: list('names', `${AUDIT_FIELDS.skip.description}; repeatable`),
   },
   options: {
-    probe: namedValues(
-      'command or url',
-      "another effect that must happen once per payment, such as stock='<command or url>'; repeatable",
-    ),
     ...ROWS,
-    effect: list('columns', 'more effects that must happen once, such as stock.count; repeatable'),
+    effect: repeated(
+      'effect',
+      'another effect that must happen once per payment: name=<command or url>, or a column of --db such as stock.count; repeatable',
+    ),
     ...textsOf({ orders: AUDIT_FIELDS.orders }),
     shop: text(
       'command',
@@ -108,7 +107,7 @@ export const audit = defineCommand({
   ],
   run: async (context) => {
     const { args, fields, options, output, io } = context;
-    const { html, failOn = [], orders, probe, effect, timeout, wait } = options;
+    const { html, failOn = [], orders, effect, timeout, wait } = options;
     const [ipnUrl] = args;
     const unknown = failOn.find((verdict) => !FAIL_ON.includes(verdict));
     if (unknown !== undefined) throw usage(`--fail-on accepts ${FAIL_ON.join(' and ')} (got "${unknown}")`);
@@ -126,8 +125,7 @@ export const audit = defineCommand({
         ipnUrl,
         signal: interrupted.soon,
         cancelled: interrupted.now,
-        probes: probe,
-        effects: effect,
+        ...effectsIn(effect),
         db: options.db,
         dbCmd: options.dbCmd,
         dbSkip: options.dbSkip,
@@ -165,6 +163,18 @@ export const audit = defineCommand({
     }
   },
 });
+
+/** Effects with a probe of their own, by name, and those that are columns of the database. */
+function effectsIn(texts: readonly string[] = []): Pick<AuditOptions, 'probes' | 'effects'> {
+  const probes: Record<string, string> = {};
+  const effects: string[] = [];
+  for (const text of texts) {
+    const [, name, probe] = /^([^=]+)=(.+)$/s.exec(text) ?? [];
+    if (name === undefined || probe === undefined) effects.push(...text.split(','));
+    else probes[name] = probe;
+  }
+  return { probes, effects };
+}
 
 /** The result of `--check`: what each part did, and the one that is wrong. */
 function checkText({ check, cases }: AuditReport): string {
