@@ -29,7 +29,6 @@ const OPTIONS = {
   dbSkip: true,
   effects: true,
   only: true,
-  skip: true,
   shop: true,
   timeoutMs: true,
   waitMs: true,

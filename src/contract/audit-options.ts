@@ -40,10 +40,8 @@ export interface AuditOptions {
   dbSkip?: readonly string[] | undefined;
   /** Effects of a payment in the database, such as `stock.count`, in addition to those that are learned. */
   effects?: readonly string[] | undefined;
-  /** Runs only these cases, groups or classes. */
+  /** Runs only these cases, groups or classes, and never those that begin with `-`. */
   only?: readonly string[] | undefined;
-  /** Skips these cases, groups or classes. */
-  skip?: readonly string[] | undefined;
   /** Command that starts the shop, which is then started again after a crash. */
   shop?: string | undefined;
   /** Time limit for a response of the shop in milliseconds, at most one hour. Default: 30,000. */

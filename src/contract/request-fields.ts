@@ -171,7 +171,7 @@ export const AUDIT_FIELDS = {
   orders: {
     placeholder: 'number',
     description:
-      'maximum number of orders; if the audit cannot place them, you place as many by hand: 3, or 9 with --db',
+      'maximum number of orders; without a way to place them, you place as many by hand: 3, or 9 with --db',
     otherwise: '150',
   },
   probeUrl: {
@@ -195,8 +195,10 @@ export const AUDIT_FIELDS = {
     placeholder: 'path',
     description: 'path in the probe output that only records IPNs, such as .notifications',
   },
-  only: { placeholder: 'names', description: 'run only these cases, groups or classes' },
-  skip: { placeholder: 'names', description: 'skip these cases, groups or classes' },
+  only: {
+    placeholder: 'names',
+    description: 'run only these cases, groups or classes; with - before a name, all but these',
+  },
 } as const satisfies RequestFields;
 
 /** Where to resend an IPN. */

@@ -2,6 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { AUDIT_GROUPS } from '../../src/contract/audit.ts';
+import { namesOf } from '../../src/contract/vocabulary.ts';
 import { GatewayError, startGatewaySim } from '../../src/index.ts';
 import { prepareAudit } from '../helpers/auditable.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
@@ -42,6 +44,13 @@ describe('an audit', () => {
     const order = { order: undefined, orderUrl: `${url}/order` };
     expect((await audit({ ...order, only: ['signature-missing'] })).summary.pass).toBe(2);
     expect(requests.map(({ method }) => method)).toEqual(['POST', 'GET', 'GET']);
+  });
+
+  it('runs all cases but those that are named with a minus', async () => {
+    const { audit } = await prepareAudit();
+    const others = namesOf(AUDIT_GROUPS).filter((group) => group !== 'status');
+    const { cases } = await audit({ only: others.map((group) => `-${group}`) });
+    expect(new Set(cases.map(({ group }) => group))).toEqual(new Set(['control', 'status']));
   });
 
   it('is complete even if its pending orders cannot be canceled', async () => {
@@ -241,6 +250,7 @@ describe('an audit that cannot prove anything', () => {
   it.each([
     [{ ipnUrl: 'nowhere' }, 'invalid_fields', 'http'],
     [{ only: ['signature-mising'] }, 'usage', 'signature-missing'],
+    [{ only: ['-signature-mising'] }, 'usage', 'signature-missing'],
     [{ paidWhen: undefined }, 'usage', 'paid-when'],
     [{ paidWhen: (() => true) as never }, 'usage', 'not a function'],
     [{ paidWhen: '/(/' }, 'usage', 'regular expression'],

@@ -102,7 +102,10 @@ describe('the help', () => {
     }
   });
 
-  it.each([['start', 36]])('of %s fits on two screens, with %d options of its own', (name, count) => {
+  it.each([
+    ['start', 36],
+    ['audit', 22],
+  ])('of %s fits on two screens, with %d options of its own', (name, count) => {
     const command = PROGRAM.commands.find((one) => one.name() === name) ?? PROGRAM;
     const help = helpOf(command);
     expect(help.match(/^ {2}--\w/gm)).toHaveLength(count);

@@ -78,7 +78,6 @@ export const audit = defineCommand({
     ...textsOf({ orderAmount: AUDIT_FIELDS.orderAmount, confirmUrl: AUDIT_FIELDS.confirmUrl }),
     log: repeated('path', `${AUDIT_FIELDS.log.description}; repeatable`),
     only: list('names', `${AUDIT_FIELDS.only.description}; repeatable`),
-    skip: list('names', `${AUDIT_FIELDS.skip.description}; repeatable`),
   },
   options: {
     ...ROWS,
