@@ -47,7 +47,7 @@ function help() {
   const all = sections(commands, (name) => {
     const parts = helpOf(name.split(' ').reduce(subcommand, program)).split('\n\n');
     const own = parts.filter((part) => name === 'start' || !start.includes(part));
-    const text = own.filter((part) => !part.startsWith('Options of every command:')).join('\n\n');
+    const text = own.filter((part) => !part.startsWith('Every command also has')).join('\n\n');
     return [`## ${name}`, fenced(text), printed(name)];
   });
   return paragraphs([fenced(helpOf(program)), all]);
@@ -138,7 +138,7 @@ function contentOf({ content = {} }) {
 }
 
 function cases() {
-  const { cases: all } = outputOf('audit', '--list', '--json');
+  const all = sources.auditCases();
   return sections(sources.AUDIT_CLASSES, (kind, about) => {
     const rows = all.filter((one) => one.class === kind).map((one) => [code(one.name), cell(one.about)]);
     return [`## ${kind}: ${about}`, table(['Case', 'Meaning'], rows)];

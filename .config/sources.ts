@@ -2,6 +2,9 @@
 import { buildProgram, COMMANDS } from '../src/cli/run.ts';
 import '../src/http/control/routes.ts';
 
+import '../src/contract/audit-report.ts';
+
+export { auditCases } from '../src/audit/audit.ts';
 export { AUDIT_CLASSES } from '../src/contract/audit.ts';
 export { ERRORS } from '../src/contract/error.ts';
 export { componentSchemas, querySchemas } from '../src/contract/json-schema.ts';

@@ -6,8 +6,6 @@ import { importSources } from './assets.mjs';
 
 const FOLDER = 'dist/types';
 const RECORDS = join(FOLDER, 'records.d.ts');
-/** Callers pass these to the library. Their arrays are read-only, because they may be frozen. */
-const OPTIONS = ['StartOptions', 'AuditRequest'];
 
 const { componentSchemas, querySchemas, librarySchema } = await importSources();
 const schemas = { ...componentSchemas(), ...querySchemas(), StartOptions: librarySchema() };
@@ -48,7 +46,8 @@ function addRecord(name) {
   // Before its fields, which may refer to it.
   records.set(name, '');
   const schema = schemas[name];
-  const array = OPTIONS.includes(name) ? 'ReadonlyArray' : 'Array';
+  // Callers pass options, whose lists may be frozen.
+  const array = name === 'StartOptions' ? 'ReadonlyArray' : 'Array';
   const declared = schema.properties ? `interface ${name} ` : `type ${name} = `;
   records.set(name, `${docOf(schema)}export ${declared}${typeOf(schema, array)}\n`);
   return name;

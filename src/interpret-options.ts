@@ -5,7 +5,7 @@ import { parseDuration } from './contract/time.ts';
 import { SENT_ON_REQUEST } from './contract/vocabulary.ts';
 import type { Egress } from './delivery/egress.ts';
 import type { Structures } from './domain/configuration.ts';
-import { mapped, readMapping } from './domain/host-map.ts';
+import { mapped, readForwarding } from './domain/host-map.ts';
 import { DOCUMENTED_CURRENCIES, parseAmountFormat, parseCurrency } from './domain/money.ts';
 import type { Retention } from './domain/retention.ts';
 import type { Settings } from './domain/settings.ts';
@@ -50,15 +50,9 @@ export function settingsOf(
     throw usage(`${label('publicKey')} and ${label('secretKey')} must differ`);
   }
 
-  const hostMap = new Map<string, string>();
-  for (const text of options.map) {
-    const mapping = readMapping(text);
-    if (typeof mapping === 'string') throw usage(`${label('map')} ${mapping} (got "${text}")`);
-    const { from, to } = mapping;
-    const other = hostMap.get(from) ?? to;
-    if (other !== to) throw usage(`${label('map')} maps ${from} twice, to ${other} and to ${to}`);
-    hostMap.set(from, to);
-  }
+  const forwarding = readForwarding(options.forwardIpn);
+  if (typeof forwarding === 'string') throw usage(`${label('forwardIpn')} ${forwarding}`);
+  const target = (url: string) => mapped(url, forwarding.hosts);
 
   const currencies = [...DOCUMENTED_CURRENCIES, ...terms.currencies, ...options.currency.map(parseCurrency)];
 
@@ -110,7 +104,7 @@ export function settingsOf(
       on: new Set(['succeeded', ...alsoOn]),
       schedule: Array.from({ length: ipnRetries }, (_, index) => waits[index] ?? waits.at(-1) ?? 0),
       timeoutMs: within('ipnTimeout', options.ipnTimeout),
-      forwardTo: options.forwardIpn ?? null,
+      forwardTo: forwarding.to,
     },
     auto: {
       rules: terms.outcomes,
@@ -119,10 +113,9 @@ export function settingsOf(
     },
     paymentExpiresMs:
       options.paymentExpires === undefined ? null : within('paymentExpires', options.paymentExpires),
-    mapped: (url) => mapped(url, hostMap),
-    looksLocal: (url) => egress.looksLocal(mapped(url, hostMap)),
-    unreachable: (url) =>
-      options.forwardIpn === undefined ? egress.unreachable(mapped(url, hostMap)) : null,
+    mapped: target,
+    looksLocal: (url) => egress.looksLocal(target(url)),
+    unreachable: (url) => (forwarding.to === null ? egress.unreachable(target(url)) : null),
   };
 }
 

@@ -17,11 +17,11 @@ import { defaultMerchant } from './domain/merchant.ts';
 import { newestIds } from './domain/retention.ts';
 import type { Context } from './domain/settings.ts';
 import { faultView, simEventView } from './http/control/views.ts';
-import type { AppDependencies, ServerRuntime, ViewDependencies } from './http/environment.ts';
+import type { AppDependencies, ServerRuntime } from './http/environment.ts';
 import { listen, nameIn } from './http/listener.ts';
 import { createMask } from './http/mask.ts';
 import { aliasesOf, settingsOf } from './interpret-options.ts';
-import { basePathsOf, baseUrlOf, givenAs, isGivenByUser, ownUrlOf } from './options/resolve.ts';
+import { basePathsOf, baseUrlOf, givenAs, isGivenByUser, ownUrlOf, spellingOf } from './options/resolve.ts';
 import type { OptionName, ResolvedOptions } from './options/start-options.ts';
 import { initialSnapshots } from './store/fixtures.ts';
 import { DataFolder } from './store/folder.ts';
@@ -31,7 +31,6 @@ import { packagedFixtures } from './system/package-info.ts';
 import { seededRandom, systemRandom } from './system/random.ts';
 import { Shutdown } from './system/shutdown.ts';
 import { planIdentity, readIpnCa } from './tls/certificate-options.ts';
-import { createAudits } from './usecases/audits.ts';
 import { startAutoSettling } from './usecases/auto-settle.ts';
 import { resumeClock } from './usecases/clock.ts';
 import { EventLog } from './usecases/event-log.ts';
@@ -89,7 +88,7 @@ type Emulator = Awaited<ReturnType<typeof build>>;
 async function readOptions(options: ResolvedOptions, surroundings: ServerSurroundings) {
   const { style = NPX } = surroundings;
   const terms = readStructures(options);
-  const label = (name: OptionName) => givenAs(options, name) ?? style.option({ option: name });
+  const label = (name: OptionName) => givenAs(options, name) ?? spellingOf(name, style);
   /** Its port is known while the server listens. */
   const address: { port?: number } = {};
   const egress = new Egress(allowedHosts(options), () => address.port);
@@ -229,21 +228,13 @@ async function build(plan: Plan, { folder, store, clock, identity }: Opened, shu
     baseUrl,
     stopped,
   };
-  const viewParts: ViewDependencies = {
+  const parts: AppDependencies = {
     ...useCases,
     runtime,
     dialect,
     mask: createMask(useCases, controlToken),
-  };
-  const audits = createAudits({
-    clock,
-    events,
     report,
-    stopped,
-    // Loaded only when used, to keep the start fast.
-    audit: async (options) => (await import('./http/audit-gateway.ts')).auditShop(viewParts, egress, options),
-  });
-  const parts: AppDependencies = { ...viewParts, audits, report };
+  };
   return { parts, courier };
 }
 
@@ -274,7 +265,7 @@ async function start(
   shutdown: Shutdown,
 ) {
   const { options, address, settings, controlToken, warn } = plan;
-  const { audits, events, faults, mask, runtime } = parts;
+  const { events, faults, runtime } = parts;
   const { dataDir, tlsCa } = runtime;
   const onRejected = (target: string, why: string) => {
     const host = target.replace(/^.*@/, '');
@@ -300,8 +291,6 @@ async function start(
   store.notices.push(...listening.notices);
   const { port } = listening;
   address.port = port;
-  // A running audit cancels its payments while they can still be stored.
-  shutdown.add(() => audits.ended());
   shutdown.add(() => {
     clock.stop();
     courier.stop();
@@ -325,8 +314,6 @@ async function start(
     notices: store.notices,
     /** The fault rules in force. */
     faults: () => faults.list.map(faultView),
-    /** The current or last audit, without secrets; undefined before the first. */
-    lastAudit: () => audits.last && mask(audits.last),
     onEvent(listener: (event: SimEvent) => void): void {
       events.subscribe((event) => listener(simEventView(event, parts)));
     },

@@ -68,7 +68,7 @@ const ALLOWED: Record<string, Doors> = {
     types: ['delivery', 'system', 'wire/body.ts', 'wire/dialect.ts'],
   },
   http: {
-    layers: ['contract', 'options', 'usecases', 'wire/body.ts', 'system', 'audit'],
+    layers: ['contract', 'options', 'usecases', 'wire/body.ts', 'system'],
     types: ['domain', 'wire'],
     packages: ['*'],
     node: ['*'],
@@ -91,7 +91,7 @@ const ALLOWED: Record<string, Doors> = {
       'interpret-options',
       'usecases',
       'http',
-      'audit',
+      'audit/order-probe.ts',
       'database',
     ],
     packages: ['*'],

@@ -79,7 +79,6 @@ export async function audit(
     await unlessAborted(cancelled, shop.restart());
     await unlessAborted(cancelled, orders.begin());
     await waitForShop(() => shop.isDown(), ipnUrl, options.waitMs, cancelled);
-    options.onBegin?.(chosen.length);
     const reported = new Set<string>();
     const report = () => {
       for (const notice of notices) if (!reported.has(notice)) options.onNotice?.(notice);
@@ -152,9 +151,11 @@ async function handlerOf(gateway: AuditGateway, options: AuditOptions): Promise<
 }
 
 /** @throws GatewayError `usage` for an unknown name */
-function chooseCases({ only, skip, db, dbCmd }: AuditOptions): readonly AuditCase[] {
+function chooseCases({ only = [], db, dbCmd }: AuditOptions): readonly AuditCase[] {
+  const skipped = only.filter((name) => name.startsWith('-')).map((name) => name.slice(1));
+  const wanted = only.filter((name) => !name.startsWith('-'));
   const known = [...CASES.map(({ name }) => name), ...namesOf(AUDIT_GROUPS), ...namesOf(AUDIT_CLASSES)];
-  for (const name of [...(only ?? []), ...(skip ?? [])]) {
+  for (const name of [...wanted, ...skipped]) {
     if (known.includes(name)) continue;
     throw usage(`there is no case, group or class "${name}"${didYouMean(name, known)}`);
   }
@@ -162,7 +163,7 @@ function chooseCases({ only, skip, db, dbCmd }: AuditOptions): readonly AuditCas
     [name, group, kind].some((one) => names.includes(one));
   const hasRows = (db ?? dbCmd) !== undefined;
   return CASES.filter((one) => hasRows || !one.needsRows).filter(
-    (one) => one === CONTROL || ((!only || named(only, one)) && !(skip && named(skip, one))),
+    (one) => one === CONTROL || ((!wanted.length || named(wanted, one)) && !named(skipped, one)),
   );
 }
 

@@ -1,42 +1,54 @@
-import { requireAddress } from '../contract/address.ts';
+import { isAddress, requireAddress } from '../contract/address.ts';
 import { type AuditPreset, MAX_TIMEOUT_MS } from '../contract/audit.ts';
 import type { AuditOptions } from '../contract/audit-options.ts';
-import { AuditRequest } from '../contract/audit-report.ts';
 import { GatewayError, usage } from '../contract/error.ts';
 import { A_TIME } from '../database/changes.ts';
 import type { Egress } from '../delivery/egress.ts';
-import { isAboutOneOrder, isAddress } from './probe.ts';
-
-/** The options that only the command line and the library have. */
-const LOCAL = {
-  orderCmd: true,
-  order: true,
-  orderWait: true,
-  probeCmd: true,
-  probe: true,
-  probes: true,
-  db: true,
-  dbCmd: true,
-  dbSkip: true,
-  effects: true,
-  shop: true,
-  allowIpnHosts: true,
-  waitMs: true,
-  signal: true,
-  cancelled: true,
-  onBegin: true,
-  onCase: true,
-  onNotice: true,
-} satisfies Record<Exclude<keyof AuditOptions, keyof AuditRequest>, true>;
+import { isAboutOneOrder } from './probe.ts';
 
 /** Options with which an audit can run. */
 export type CompleteOptions = AuditOptions & { ipnUrl: string };
 
-export const AUDIT_OPTION_NAMES = [...Object.keys(AuditRequest.def.shape), ...Object.keys(LOCAL)];
+const OPTIONS = {
+  ipnUrl: true,
+  preset: true,
+  orderUrl: true,
+  orderCmd: true,
+  order: true,
+  orders: true,
+  probeUrl: true,
+  probeCmd: true,
+  probe: true,
+  probes: true,
+  paidWhen: true,
+  orderAmount: true,
+  confirmUrl: true,
+  log: true,
+  db: true,
+  dbCmd: true,
+  dbSkip: true,
+  effects: true,
+  only: true,
+  shop: true,
+  timeoutMs: true,
+  waitMs: true,
+  signal: true,
+  cancelled: true,
+  onCase: true,
+  onNotice: true,
+} satisfies Record<keyof AuditOptions, true>;
+export const AUDIT_OPTION_NAMES = Object.keys(OPTIONS);
 
-/** Whether the shop places the orders. Otherwise the audit invents them. */
-export const hasOrders = ({ orderCmd, orderUrl, order, orderWait }: AuditOptions) =>
-  Boolean(orderCmd ?? orderUrl ?? order) || orderWait === true;
+type OrderSource = Pick<AuditOptions, 'orderCmd' | 'orderUrl' | 'order' | 'orders'>;
+
+/** Whether the audit can place orders in the shop. */
+const hasSource = ({ orderCmd, orderUrl, order }: OrderSource) => Boolean(orderCmd ?? orderUrl ?? order);
+
+/** Whether the user places the orders, having said how many. */
+export const areByHand = (options: OrderSource) => !hasSource(options) && options.orders !== undefined;
+
+/** Whether the shop has the orders. Otherwise the audit invents them. */
+export const hasOrders = (options: OrderSource) => hasSource(options) || areByHand(options);
 
 /**
  * Checks that options are complete and consistent, and that their addresses are allowed.
@@ -45,12 +57,12 @@ export const hasOrders = ({ orderCmd, orderUrl, order, orderWait }: AuditOptions
  *   reject
  */
 export function requireConsistent(options: Partial<AuditOptions>, egress: Egress): void {
-  const { orderCmd, orderUrl, order, orderWait, probeCmd, probeUrl, probe, paidWhen, orders } = options;
+  const { orderCmd, orderUrl, order, probeCmd, probeUrl, probe, paidWhen, orders } = options;
   const { db, dbCmd } = options;
-  const { probes = {}, confirmUrl, timeoutMs = 1 } = options;
+  const { probes = {}, effects = [], confirmUrl, timeoutMs = 1 } = options;
   const given = (values: Readonly<Record<string, unknown>>) =>
     Object.keys(values).filter((name) => values[name] !== undefined && values[name] !== false);
-  const sources = given({ orderCmd, orderUrl, order, orderWait });
+  const sources = given({ orderCmd, orderUrl, order });
   if (sources.length > 1) {
     throw usage(`specify exactly one source of orders: ${sources.map(spelled).join(' or ')}`);
   }
@@ -72,7 +84,12 @@ export function requireConsistent(options: Partial<AuditOptions>, egress: Egress
     throw usage('paidWhen must be a text, such as .status=paid or /paid/, and not a function');
   }
   if (!ways.length && (paidWhen !== undefined || Object.keys(probes).length)) {
-    throw usage('--paid-when and --probe require an order probe: specify --probe-cmd, --probe-url or --db');
+    throw usage('--paid-when and --effect require an order probe: specify --probe-cmd, --probe-url or --db');
+  }
+  if (effects.length && !isLearned) {
+    throw usage(
+      `--effect ${effects[0]} is a column, which requires --db: without it, name a command or URL, such as --effect stock='…'`,
+    );
   }
   if (orders !== undefined && !(Number.isInteger(orders) && orders >= 1 && orders <= 10_000)) {
     throw usage(`the number of orders must be a whole number from 1 to 10,000 (got ${orders})`);
@@ -120,7 +137,10 @@ const WOOCOMMERCE_ORDER = [
   '$gateway->process_payment($order->get_id());',
 ].join(' ');
 
-type Filled = Pick<AuditOptions, 'orderCmd' | 'orderUrl' | 'orderWait' | 'db' | 'probeUrl' | 'paidWhen'>;
+type Filled = Pick<AuditOptions, 'orderCmd' | 'orderUrl' | 'orders' | 'db' | 'probeUrl' | 'paidWhen'>;
+
+/** By hand, with a database: one to find the handler, six to learn from, the control and a case. */
+const BY_HAND = { orders: 9 };
 
 /** How each kind of shop places an order, and where it shows one. */
 const PRESETS: Readonly<
@@ -135,23 +155,24 @@ const PRESETS: Readonly<
     order: { orderCmd: `wp eval '${WOOCOMMERCE_ORDER}'` },
     probe: { db: 'mysql://localhost/wordpress' },
   }),
-  prestashop: () => ({ order: { orderWait: true }, probe: { db: 'mysql://localhost/prestashop' } }),
+  prestashop: () => ({ order: BY_HAND, probe: { db: 'mysql://localhost/prestashop' } }),
 };
 
 /** Adds the options of a preset that the user omitted, and reports them to `onNotice`. */
 export function withPreset(options: AuditOptions): AuditOptions {
-  const { preset, ipnUrl, onNotice, paidWhen, probeCmd, probeUrl, probe, db, dbCmd } = options;
+  const { preset, ipnUrl, onNotice, probeCmd, probeUrl, probe, db, dbCmd } = options;
   if (preset === undefined) return options;
   const by = PRESETS[preset](ipnUrl);
-  const added = {
-    ...(!hasOrders(options) && by.order),
+  const offered: Filled = {
+    ...(!hasSource(options) && by.order),
     ...((probeCmd ?? probeUrl ?? probe ?? db ?? dbCmd) === undefined && by.probe),
   };
-  const uses = Object.entries(added).map(([name, value]) =>
-    name === 'orderWait' ? 'orders that you place by hand' : `${spelled(name)} ${value}`,
+  const added = Object.entries(offered).filter(([name]) => options[name as keyof Filled] === undefined);
+  const uses = added.map(([name, value]) =>
+    name === 'orders' ? `${value} orders that you place by hand` : `${spelled(name)} ${value}`,
   );
   if (uses.length) onNotice?.(`the preset ${preset} uses: ${uses.join('\n  ')}`);
-  return { ...options, ...added, ...(paidWhen !== undefined && { paidWhen }) };
+  return { ...options, ...Object.fromEntries(added) };
 }
 
 /**
@@ -192,7 +213,9 @@ export function completeOptions(options: CompleteOptions, egress: Egress): Compl
   requireReachable(egress, 'ipnUrl', options.ipnUrl);
   const complete = withPlaces(options);
   if ((options.db ?? options.dbCmd) !== undefined && !hasOrders(complete))
-    throw usage('--db learns from orders of the shop: specify --order-url, --order-cmd or --order-wait');
+    throw usage(
+      '--db learns from orders of the shop: specify --order-url or --order-cmd, or --orders 9 to place them by hand',
+    );
   requireConsistent(complete, egress);
   return complete;
 }

@@ -9,14 +9,11 @@ import { pause, performance } from '../system/real-time.ts';
 import { ask } from './client.ts';
 import { callUserFunction, type OrderValues, readCommand, runCommand, valuesOf } from './command.ts';
 import type { AuditGateway } from './gateway.ts';
-import type { CompleteOptions } from './options.ts';
+import { areByHand, type CompleteOptions } from './options.ts';
 
 const MAX_ORDERS = 150;
 /** Maximum number of orders that replace changed ones: each case may find one. */
 const MAX_REPLACED = 300;
-const MAX_ORDERS_BY_HAND = 3;
-/** With a database: six to learn from, and as many as without one. */
-const MAX_ORDERS_TO_LEARN_BY_HAND = 6 + MAX_ORDERS_BY_HAND;
 /** Time for the shop to initiate a payment after the order; placing orders by hand takes longer. */
 const INITIATE_LIMIT_MS = 15_000;
 const BY_HAND_LIMIT_MS = 10 * 60_000;
@@ -61,6 +58,8 @@ export class Orders {
   #queue: Promise<unknown> = Promise.resolve();
   /** The origin of the shop's ipn_urls, once the control knows it: other payments are no orders of this shop. */
   origin: string | undefined;
+  /** How the order address is requested. Becomes GET when it does not accept POST. */
+  method: 'POST' | 'GET' = 'POST';
   readonly made: Payment[] = [];
   /** Additional payments that the same order initiated. */
   readonly spare: Payment[] = [];
@@ -81,7 +80,7 @@ export class Orders {
     this.#gateway = gateway;
     this.#request = request;
     this.#options = options;
-    this.#place = placeOf(gateway, options);
+    this.#place = placeOf(gateway, options, this);
     this.#notices = notices;
     this.#attackerUrl = attackerUrl;
   }
@@ -126,9 +125,7 @@ export class Orders {
 
   /** The maximum number of orders. */
   get #most(): number {
-    const { orders, orderWait, db, dbCmd } = this.#options;
-    const byHand = (db ?? dbCmd) === undefined ? MAX_ORDERS_BY_HAND : MAX_ORDERS_TO_LEARN_BY_HAND;
-    return orders ?? (orderWait ? byHand : MAX_ORDERS);
+    return this.#options.orders ?? MAX_ORDERS;
   }
 
   /** An order that a case left unchanged, which no other case will use; undefined if there is none. */
@@ -136,9 +133,9 @@ export class Orders {
     return this.#untouched.shift();
   }
 
-  /** Whether the user chose how many orders there are, or places them by hand. */
+  /** Whether the user chose how many orders there are. */
   get areLimited(): boolean {
-    return this.#options.orders !== undefined || this.#options.orderWait === true;
+    return this.#options.orders !== undefined;
   }
 
   /** Allows one more order: for one that something else has changed, or to try again. @returns whether there may be another */
@@ -212,12 +209,13 @@ export class Orders {
   }
 
   async #make(): Promise<Payment> {
-    const { orderWait, timeoutMs = INITIATE_LIMIT_MS, cancelled, onNotice } = this.#options;
-    if (orderWait) {
+    const { timeoutMs = INITIATE_LIMIT_MS, cancelled, onNotice } = this.#options;
+    const isByHand = areByHand(this.#options);
+    if (isByHand) {
       const count = `order ${this.made.length + 1} of at most ${this.#most}`;
       onNotice?.(`Place an order in the shop within 10 minutes (${count}).`);
     }
-    const limitMs = orderWait ? BY_HAND_LIMIT_MS : timeoutMs;
+    const limitMs = isByHand ? BY_HAND_LIMIT_MS : timeoutMs;
     const deadline = performance.now() + limitMs;
     const givenUp = new AbortController();
     let result: { output: unknown } | { error: unknown } | undefined;
@@ -333,8 +331,8 @@ function lastLineOf(output: unknown): string | undefined {
  */
 type PlaceOrder = (givenUp: AbortSignal) => Promise<unknown>;
 
-function placeOf(gateway: AuditGateway, options: CompleteOptions): PlaceOrder {
-  const { orderCmd, orderUrl, orderMethod = 'POST', order, orderWait, ipnUrl } = options;
+function placeOf(gateway: AuditGateway, options: CompleteOptions, orders: Orders): PlaceOrder {
+  const { orderCmd, orderUrl, order, ipnUrl } = options;
   const { timeoutMs, cancelled } = options;
   const endedBy = (givenUp: AbortSignal) => (cancelled ? AbortSignal.any([cancelled, givenUp]) : givenUp);
   if (order) return () => callUserFunction('placing an order', order);
@@ -344,25 +342,55 @@ function placeOf(gateway: AuditGateway, options: CompleteOptions): PlaceOrder {
     return (givenUp) => runCommand(command, { ipn_url: ipnUrl }, { ...running, cancelled: endedBy(givenUp) });
   }
   if (orderUrl !== undefined) {
-    const request = { url: orderUrl, method: orderMethod, guard: gateway.egress };
-    const limited = { ...request, timeoutMs: timeoutMs ?? INITIATE_LIMIT_MS };
-    return (givenUp) => requestOrder({ ...limited, signal: endedBy(givenUp) });
+    const request = {
+      url: orderUrl,
+      guard: gateway.egress,
+      timeoutMs: timeoutMs ?? INITIATE_LIMIT_MS,
+    };
+    return async (givenUp) => {
+      const signal = endedBy(givenUp);
+      const answer = await requestOrder({ ...request, method: orders.method, signal });
+      if (orders.method === 'POST' && NO_POST.includes(answer.status)) {
+        const byGet = await requestOrder({ ...request, method: 'GET', signal });
+        if (isPlaced(byGet)) {
+          orders.method = 'GET';
+          return cookiesIn(byGet);
+        }
+      }
+      if (isPlaced(answer)) return cookiesIn(answer);
+      const { status, body } = answer;
+      const words = errorPage(body) ?? ownWords(body);
+      const what = `could not place an order: ${orders.method} ${orderUrl}`;
+      throw new GatewayError('check_failed', `${what} answered ${status}${words ? ` “${words}”` : ''}`);
+    };
   }
-  if (orderWait) return async () => {};
+  if (areByHand(options)) return async () => {};
   return () => gateway.payments.create({ ipnUrl });
 }
 
-/** @throws GatewayError `forbidden`; `check_failed` if the shop responds with an error, or not at all */
-async function requestOrder(request: Parameters<typeof ask>[0]): Promise<Cookies | undefined> {
-  const what = `could not place an order: ${request.method} ${request.url}`;
+/** What a shop answers to a method that an address does not accept; some frameworks know only the first. */
+const NO_POST: readonly number[] = [404, 405];
+
+/** The response to the request that places an order. */
+interface OrderAnswer {
+  status: number;
+  /** The Set-Cookie headers. */
+  set: readonly string[];
+  /** Only of an error. */
+  body: string;
+}
+
+const isPlaced = ({ status }: OrderAnswer) => status < 400;
+
+const cookiesIn = ({ set }: OrderAnswer) => (set.length ? new Cookies(set) : undefined);
+
+/** @throws GatewayError `forbidden`; `check_failed` if the shop does not respond */
+async function requestOrder(request: Parameters<typeof ask>[0]): Promise<OrderAnswer> {
   const read = async (answer: IncomingMessage) => {
     const { statusCode: status = 0, headers } = answer;
     const { 'set-cookie': set = [] } = headers;
     // The response may break off.
     return { status, set, body: status < 400 ? '' : await readText(answer).catch(() => '') };
   };
-  const { status, set, body } = await ask(request, read, `${what} failed`);
-  if (status < 400) return set.length ? new Cookies(set) : undefined;
-  const words = errorPage(body) ?? ownWords(body);
-  throw new GatewayError('check_failed', `${what} answered ${status}${words ? ` “${words}”` : ''}`);
+  return ask(request, read, `could not place an order: ${request.method} ${request.url} failed`);
 }

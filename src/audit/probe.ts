@@ -1,3 +1,4 @@
+import { isAddress } from '../contract/address.ts';
 import { PLACEHOLDERS, type Placeholder } from '../contract/audit.ts';
 import type { AuditOptions } from '../contract/audit-options.ts';
 import { GatewayError, usage } from '../contract/error.ts';
@@ -45,11 +46,6 @@ export interface OrderSnapshot {
 }
 
 const LIMIT_MS = 10_000;
-
-/** Whether a probe is an address, and not a command. */
-export function isAddress(given: string): boolean {
-  return /^https?:\/\//i.test(given);
-}
 
 /** Whether a probe refers to one order, and not to the whole shop. */
 export function isAboutOneOrder(probe: string): boolean {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { AUDIT_CLASSES, AUDIT_GROUPS, AUDIT_VERDICTS, isReportable } from '../contract/audit.ts';
-import type { AuditedCase, AuditReport } from '../contract/audit-report.ts';
+import type { AuditedCase, AuditMistake, AuditReport } from '../contract/audit-report.ts';
 import { type AuditSeverity, auditHeadline, releases, severityIn } from '../contract/audit-summary.ts';
 import { pluralize } from '../contract/text.ts';
 import { namesOf } from '../contract/vocabulary.ts';
@@ -107,7 +107,7 @@ const STYLE = `
 *{box-sizing:border-box}body{font:15px/1.5 system-ui,sans-serif;max-width:62rem;margin:0 auto;padding:1.5rem 1rem;background:var(--page);color:var(--ink);overflow-wrap:anywhere}
 h1,h2,h3,p,dl,dd,ul,ol,pre{margin:0}h1{font-size:1.5rem;line-height:1.3}h2{font-size:1.2rem;margin-top:1.5rem}h3{font-size:1rem}.box h2{margin:0}a{color:var(--pass)}
 main,.box{display:grid;gap:.6rem;grid-template-columns:minmax(0,1fr)}.box{padding:.9rem 1rem;background:var(--card);border:1px solid var(--line);border-radius:10px}
-ul.counts{display:flex;flex-wrap:wrap;gap:.25rem 1.5rem;list-style:none;padding:0}ol{padding-left:1.5rem}small,.soft{color:var(--soft);font-size:.85rem}
+ul.counts{display:flex;flex-wrap:wrap;gap:.25rem 1.5rem;list-style:none;padding:0}ol{padding-left:1.5rem}nav a,summary{padding:.15rem 0}nav a{display:inline-block}small,.soft{color:var(--soft);font-size:.85rem}
 details{border-top:1px solid var(--line);padding:.4rem 0}summary{cursor:pointer}dt{font-weight:600}dd{margin:0 0 .5rem}
 pre{white-space:pre-wrap;background:var(--tint);border:1px solid var(--line);border-radius:8px;padding:.6rem;font-size:.85rem}
 b.fail{color:var(--fail)}b.at-risk{color:var(--at-risk)}b.note{color:var(--note)}b.pass{color:var(--pass)}b.unproven{color:var(--unproven)}b.skipped{color:var(--skipped)}
@@ -167,7 +167,7 @@ ${groups.join('\n')}
 const severityHtml = (severity: AuditSeverity) =>
   `<b class="${severity === 'at risk' ? 'at-risk' : 'fail'}">${severity}</b>`;
 
-function mistakeHtml(mistake: AuditReport['mistakes'][number] & { severity: AuditSeverity }): string {
+function mistakeHtml(mistake: AuditMistake & { severity: AuditSeverity }): string {
   const { name, cost, instruction, code, cases, severity } = mistake;
   const links = cases.map((one) => `<a href="#${one}">${escaped(one)}</a>`).join(', ');
   return `<section class="mistake box" id="mistake-${name}"><h2>${escaped(headingOf(name))}</h2><p>${severityHtml(severity)}: ${escaped(cost)}</p><p><strong>Fix</strong> (${effortOf(name)}): ${escaped(instruction)}</p>${codeHtml(name, code ?? {})}<p><small>Found by ${links}</small></p></section>`;

@@ -10,7 +10,7 @@ import { AuditClient, type Observation, type ProbeRequest, requestText } from '.
 import type { AuditGateway } from './gateway.ts';
 import { guessProbe } from './guess-probe.ts';
 import { Ipn } from './ipn.ts';
-import { type CompleteOptions, hasOrders } from './options.ts';
+import { areByHand, type CompleteOptions, hasOrders } from './options.ts';
 import { Orders } from './order-source.ts';
 import { Patience } from './patience.ts';
 import { changedPlaces, differenceOf, type OrderSnapshot, probesOf } from './probe.ts';
@@ -148,7 +148,7 @@ export class Shop {
     const { gateway, notices, options } = this;
     if (this.#hasLookedForProbe) return;
     this.#hasLookedForProbe = true;
-    if (this.canLook || !this.hasOrders || options.orderWait) return;
+    if (this.canLook || !this.hasOrders || areByHand(options)) return;
     const found = await guessProbe(payment, options.orderUrl, gateway.egress);
     if (!found) return;
     this.options = { ...options, ...found };

@@ -1,4 +1,5 @@
 import { relative } from 'node:path';
+import { hidePasswords } from '../contract/credentials.ts';
 import { command, hint } from '../contract/error.ts';
 import { fidelityIn, profileText } from '../system/fidelity.ts';
 import { VERSION } from '../system/package-info.ts';
@@ -64,9 +65,9 @@ export function bannerText(
   const facts = pairs({
     ['Base URL'.padEnd(12)]: options.publicUrl ? `${url}  (public: ${options.publicUrl})` : url,
     ...accessTo(ready),
-    // How clients with a hard-coded gateway host connect, and the targets of mapped hosts.
+    // How clients with a hard-coded gateway host connect, and where IPNs and mapped hosts go.
     Proxy: proxyPort === null ? undefined : `http://${hostname}:${proxyPort}   for ${hosts}`,
-    Mapped: options.map.length ? options.map.join(', ') : undefined,
+    Forwarded: options.forwardIpn.map(hidePasswords).join(', ') || undefined,
     Aliases:
       proxyPort === null && hosts ? `${hosts}   (${protocol}//, add them to your hosts file)` : undefined,
     Sandbox: `e-mail ${options.sandboxEmail}   code ${options.sandboxCode}`,

@@ -3,6 +3,8 @@ import type { Hint } from '../contract/error.ts';
 import { PAGING_FIELDS, phraseOf, type RequestField } from '../contract/request-fields.ts';
 import { parseDuration } from '../contract/time.ts';
 import { namesOf } from '../contract/vocabulary.ts';
+import { SEEN_IN_PS } from '../options/resolve.ts';
+import { START_OPTIONS } from '../options/start-options.ts';
 import type { Server, ServerChoice } from './connect.ts';
 import type { Io } from './io.ts';
 import type { CommandResult, Output } from './output.ts';
@@ -29,6 +31,26 @@ export interface OptionDeclaration<Value = unknown> {
 }
 
 export type OptionDeclarations = Readonly<Record<string, OptionDeclaration>>;
+
+/** The options of every command. Some are also options of `start`, where they mean the emulator that it starts. */
+export const COMMON_OPTIONS: OptionDeclarations = {
+  url: { placeholder: 'url', description: 'address of the running emulator' },
+  dataDir: {
+    placeholder: 'folder',
+    description: `${START_OPTIONS.dataDir.description} (default: ${START_OPTIONS.dataDir.default})`,
+  },
+  tlsCa: {
+    placeholder: 'file',
+    description:
+      'certificate to trust for an HTTPS emulator (not needed if the emulator is found through its data folder)',
+  },
+  controlToken: {
+    placeholder: 'token',
+    description: `${START_OPTIONS.controlToken.description}; ${SEEN_IN_PS}`,
+  },
+  json: { description: 'print JSON on stdout: one document, or one per line while the command runs' },
+  color: { flag: '--no-color', description: 'disable colours' },
+};
 
 type ValueOf<Option> = Option extends OptionDeclaration<infer Value> ? Value : never;
 
@@ -194,21 +216,6 @@ export function assignments(
       const [name, value] = assignment(written, 'Use name=value, such as data.charge=1.');
       const list = name.endsWith('[]') && [before[name] ?? [], value].flat();
       return { ...before, [name]: list || value };
-    },
-  };
-}
-
-/** A name and its value, such as `stock=./stock.sh {identifier}`; repeatable. */
-export function namedValues(
-  placeholder: string,
-  description: string,
-): OptionDeclaration<Readonly<Record<string, string>> | undefined> {
-  return {
-    placeholder: `name=${placeholder}`,
-    description,
-    parse: (written, before = {}) => {
-      const [name, value] = assignment(written, `Use name=<${placeholder}>.`);
-      return { ...before, [name]: value };
     },
   };
 }

@@ -89,17 +89,17 @@ export function findConfiguration(cwd: string): string | undefined {
 }
 
 /**
- * Reads the configuration file that the flag or GATEWAY_SIM_CONFIG names, or else the one that belongs to the working
+ * Reads the configuration file that GATEWAY_SIM_CONFIG names, or else the one that belongs to the working
  * folder. Paths in it are relative to its own folder.
  *
  * @returns undefined if no file is named and none is found
  * @throws GatewayError `usage` if it cannot be read or is not a JSON object
  */
-export async function readConfiguration(
-  flag: string | undefined,
-  { env, cwd }: Pick<Io, 'env' | 'cwd'>,
-): Promise<OptionSource | undefined> {
-  const named = flag ?? (env[environmentName('config')] || undefined);
+export async function readConfiguration({
+  env,
+  cwd,
+}: Pick<Io, 'env' | 'cwd'>): Promise<OptionSource | undefined> {
+  const named = env[environmentName('config')] || undefined;
   const path = named === undefined ? findConfiguration(cwd) : resolve(cwd, named);
   if (path === undefined) return undefined;
   const isFound = named === undefined;

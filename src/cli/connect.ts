@@ -96,7 +96,7 @@ async function configured({ env, cwd }: Pick<Io, 'env' | 'cwd'>) {
   const { GATEWAY_SIM_PORT } = env;
   if (!GATEWAY_SIM_PORT && !env['GATEWAY_SIM_CONFIG'] && findConfiguration(cwd) === undefined)
     return undefined;
-  const file = await readConfiguration(undefined, { env, cwd });
+  const file = await readConfiguration({ env, cwd });
   const options = startConfiguration({}, { GATEWAY_SIM_PORT }, file);
   const isGiven = (name: OptionName) => givenAs(options, name) !== undefined;
   const { port, dataDir, controlToken } = options;

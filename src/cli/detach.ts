@@ -14,7 +14,6 @@ import { onFolder, openFile, unwritable } from '../system/files.ts';
 import { announce, detachedBannerText, type ReadyEvent, readyEvent } from './banner.ts';
 import type { Context } from './command.ts';
 import { PROBE_MS, probe } from './connect.ts';
-import { openInBrowser } from './output.ts';
 
 /** Starts an emulator in its own process, unless one with these options is already running. */
 export async function startInBackground(options: ResolvedOptions, context: Context): Promise<void> {
@@ -22,7 +21,6 @@ export async function startInBackground(options: ResolvedOptions, context: Conte
   const running = await runningOn(options);
   const { ready, notices, log } = running ?? (await detach(options));
   announce(ready, notices, output, () => detachedBannerText(ready, log, output, io.cwd));
-  if (options.open) await openInBrowser(ready.dashboardUrl, output);
 }
 
 interface Started {

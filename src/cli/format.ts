@@ -1,4 +1,3 @@
-import { isReportable } from '../contract/audit.ts';
 import { shownHeaders } from '../contract/credentials.ts';
 import type { Attempt, Delivery } from '../contract/delivery.ts';
 import { describeChanges } from '../contract/describe-changes.ts';
@@ -231,13 +230,6 @@ function linesOf(event: SimEvent, as: LineStyle, verdicts: Verdicts): string[] {
     case 'cardTransaction': {
       const { cardId, type, amount, currency, details } = event.cardTransaction;
       return [`     card ${cardId}  ${type}${amount} ${currency}  ${details}`.trimEnd()];
-    }
-    case 'audit': {
-      const { state, done, of, latest } = event.audit;
-      // Passed cases would hide the others.
-      if (latest && !isReportable(latest.verdict)) return [];
-      const what = latest ? `${colour.red(latest.verdict)} ${latest.name}` : state;
-      return [`     audit ${done} of ${of}  ${what}`];
     }
     case 'notice':
       return [`${colour.yellow('!')}    ${event.text}`];

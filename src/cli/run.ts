@@ -13,16 +13,16 @@ import {
 } from '../contract/error.ts';
 import { PROFILE_NAMES } from '../contract/profiles.ts';
 import { unlikeGatewaySim } from '../library/control-client.ts';
-import { environmentName, readValue, SEEN_IN_PS } from '../options/resolve.ts';
+import { environmentName, readValue } from '../options/resolve.ts';
 import { START_OPTIONS } from '../options/start-options.ts';
 import { fidelityIn, fidelityOf, profileText } from '../system/fidelity.ts';
 import { packaged, VERSION } from '../system/package-info.ts';
-import type { Command, Group, OptionDeclaration, OptionDeclarations } from './command.ts';
+import { COMMON_OPTIONS, type Command, type Group, type OptionDeclaration } from './command.ts';
 import { readConfiguration, startConfiguration } from './configuration.ts';
 import { connect } from './connect.ts';
 import { NEVER_GUESS } from './connection-flags.ts';
 import type { Io } from './io.ts';
-import { hintStyle, Output, pairs } from './output.ts';
+import { columns, hintStyle, Output, pairs } from './output.ts';
 
 /** The commands and groups, in the order of the help. Only the requested one is loaded. */
 export const COMMANDS: Readonly<Record<string, () => Promise<Command | Group>>> = {
@@ -129,7 +129,7 @@ async function verboseVersion(words: readonly string[], io: Io): Promise<string 
   if (words.length - rest.length !== 2 || !words.includes('--verbose')) return undefined;
   const [, profile] = /^--profile[= ](.*)$/s.exec(rest.join(' ')) ?? [];
   if (rest.length && profile === undefined) return undefined;
-  const options = startConfiguration({ profile }, io.env, await readConfiguration(undefined, io));
+  const options = startConfiguration({ profile }, io.env, await readConfiguration(io));
   const others = PROFILE_NAMES.filter((name) => name !== options.profile);
   const fidelity = fidelityIn(options);
   const { lines, documented, observed, chosen } = fidelity;
@@ -275,19 +275,6 @@ Exit codes:
   6  state damaged, or its folder removed or replaced during the run
 `;
 
-const COMMON_OPTIONS: OptionDeclarations = {
-  url: { placeholder: 'url', description: 'address of the running emulator' },
-  dataDir: { placeholder: 'folder', description: 'data folder of the running emulator' },
-  tlsCa: {
-    placeholder: 'file',
-    description:
-      'certificate to trust for an HTTPS emulator (not needed if the emulator is found through its data folder)',
-  },
-  controlToken: { placeholder: 'token', description: `token required on /_sim; ${SEEN_IN_PS}` },
-  json: { description: 'print one JSON document on stdout' },
-  color: { flag: '--no-color', description: 'disable colours' },
-};
-
 /**
  * Builds the command line from the declarations, to run it or to generate documentation.
  *
@@ -370,11 +357,12 @@ class Layout extends Help {
     return Math.min(MAX_TERM, super.padWidth(command, helper));
   }
 
-  /** Options that every command has are one line: the help of the program describes them. */
+  /** Options that every command has are one sentence: the help of the program describes them. */
   override formatItemList(heading: string, items: string[], helper: Help): string[] {
     if (heading !== OF_EVERY_COMMAND) return super.formatItemList(heading, items, helper);
     const flags = items.map((item) => /--[a-z-]+/.exec(item)?.[0]).filter((flag) => flag !== undefined);
-    return [heading, `  ${flags.join(' ')}`, ''];
+    const sentence = `${heading} ${flags.slice(0, -1).join(', ')} and ${flags.at(-1)}.`;
+    return [this.boxWrap(sentence, helper.helpWidth ?? 80), ''];
   }
 
   override formatItem(term: string, width: number, description: string, helper: Help): string {
@@ -423,6 +411,8 @@ function optionOf(name: string, declared: OptionDeclaration): Option {
 function prepare(command: Commander, io: Io | undefined): void {
   command.createHelp = () => new Layout();
   command.exitOverride().configureOutput({
+    getOutHelpWidth: columns,
+    getErrHelpWidth: columns,
     outputError: (text, write) => write(withSynonym(text.replace(/^error: /, 'gateway-sim: '), command)),
     ...(io && {
       writeOut: (text: string) => void io.stdout.write(text),
@@ -441,7 +431,7 @@ function prepare(command: Commander, io: Io | undefined): void {
   for (const sub of command.commands) prepare(sub, io);
 }
 
-const OF_EVERY_COMMAND = 'Options of every command:';
+const OF_EVERY_COMMAND = 'Every command also has';
 
 /** Commander's message about an unknown name, with a known synonym if there is one. */
 function withSynonym(text: string, { options, commands }: Commander): string {

@@ -19,6 +19,11 @@ export function urlProblem(text: string, example = 'http://localhost:3000/ipn'):
   return undefined;
 }
 
+/** Whether a text is meant as an http or https address: not a command, a host or a mapping. */
+export function isAddress(text: string): boolean {
+  return /^https?:\/\//i.test(text);
+}
+
 /** An absolute http or https address. @throws GatewayError `invalid_fields` */
 export function requireAddress(url: string | undefined, name: string): string {
   const problem = url === undefined ? 'is required' : urlProblem(url);

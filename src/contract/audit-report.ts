@@ -1,24 +1,11 @@
 import * as z from 'zod/mini';
-import { urlProblem } from './address.ts';
-import { AUDIT_CLASSES, AUDIT_GROUPS, AUDIT_VERDICTS, type AuditVerdict, MAX_TIMEOUT_MS } from './audit.ts';
-import {
-  ADDRESS,
-  count,
-  type Field,
-  field,
-  nullableText,
-  record,
-  request,
-  TIME,
-  text,
-  time,
-} from './field.ts';
-import { optionalText, textWithout } from './input.ts';
-import { AUDIT_FIELDS, sentenceOf, sentencesOf } from './request-fields.ts';
+import { AUDIT_CLASSES, AUDIT_GROUPS, AUDIT_VERDICTS, type AuditVerdict } from './audit.ts';
+import { count, type Field, field, nullableText, record, text } from './field.ts';
+import { sentenceOf } from './request-fields.ts';
 import { namesOf } from './vocabulary.ts';
 
 /*
- * Input and output of an audit as JSON (chosen). Commands import the types only.
+ * The output of an audit and of reconcile as JSON (chosen). Commands import the types only.
  */
 
 const info = {
@@ -114,22 +101,23 @@ export const Learned = record(
 );
 export type Learned = z.output<typeof Learned>;
 
-const report = {
+export const AuditMistake = record('AuditMistake', 'A mistake in the shop, with the cases that show it.', {
+  name: field(text, 'Stable, in kebab-case.'),
+  cost: field(text, 'What it costs the merchant.'),
+  fix: field(text, '`instruction` and `code` as one text.'),
+  instruction: field(text, 'How to fix it.'),
+  code,
+  cases: field(z.array(text), 'Names of the cases that show it.'),
+});
+export type AuditMistake = z.output<typeof AuditMistake>;
+
+export const AuditReport = record('AuditReport', 'The result of an audit.', {
   learned: field(z.optional(Learned), 'What was learned, with `--db`.'),
   check: field(z.optional(AuditCheck), 'The set-up, as the control found it.'),
   cases: field(z.array(AuditedCase), 'In the order of the case list.'),
   summary: field(AuditSummary, 'Number of cases by verdict.'),
   mistakes: field(
-    z.array(
-      record('AuditMistake', 'A mistake in the shop, with the cases that show it.', {
-        name: field(text, 'Stable, in kebab-case.'),
-        cost: field(text, 'What it costs the merchant.'),
-        fix: field(text, '`instruction` and `code` as one text.'),
-        instruction: field(text, 'How to fix it.'),
-        code,
-        cases: field(z.array(text), 'Names of the cases that show it.'),
-      }),
-    ),
+    z.array(AuditMistake),
     'The mistakes behind `fail` and `at-risk` cases, the most severe first.',
   ),
   missing: field(
@@ -141,9 +129,7 @@ const report = {
     z.array(text),
     'Warnings about the run, such as a probe whose output varies, or a command that placed two orders.',
   ),
-};
-
-export const AuditReport = record('AuditReport', 'The result of an audit.', report);
+});
 export type AuditReport = z.output<typeof AuditReport>;
 
 export const Reconciliation = record('Reconciliation', 'How the shop and the emulator disagree.', {
@@ -168,74 +154,3 @@ export const Reconciliation = record('Reconciliation', 'How the shop and the emu
   ),
 });
 export type Reconciliation = z.output<typeof Reconciliation>;
-
-const address = textWithout(urlProblem);
-/** Callers may pass a frozen list. */
-const names = z.readonly(z.array(text));
-
-/** Addresses only: a request from a page or the network must not be able to run a command. */
-export const AuditRequest = request(
-  'AuditRequest',
-  'How to audit a shop.',
-  {
-    ipnUrl: field(address, "The shop's IPN handler, as an attacker without an order would know it.", ADDRESS),
-    preset: field(
-      z.optional(z.enum(['plain'])),
-      'Fills in what is missing for a shop with known addresses. Other presets need commands.',
-    ),
-    orderUrl: field(z.optional(address), sentencesOf(AUDIT_FIELDS.orderUrl), ADDRESS),
-    orderMethod: field(z.optional(z.enum(['GET', 'POST'])), sentencesOf(AUDIT_FIELDS.orderMethod)),
-    orders: field(z.optional(z.int()), sentencesOf(AUDIT_FIELDS.orders)),
-    probeUrl: field(z.optional(address), sentenceOf(AUDIT_FIELDS.probeUrl), ADDRESS),
-    confirmUrl: field(z.optional(address), sentenceOf(AUDIT_FIELDS.confirmUrl), ADDRESS),
-    paidWhen: optionalText(sentenceOf(AUDIT_FIELDS.paidWhen)),
-    log: field(z.optional(names), sentenceOf(AUDIT_FIELDS.log)),
-    orderAmount: optionalText(sentenceOf(AUDIT_FIELDS.orderAmount)),
-    only: field(z.optional(names), sentenceOf(AUDIT_FIELDS.only)),
-    skip: field(z.optional(names), sentenceOf(AUDIT_FIELDS.skip)),
-    timeoutMs: field(
-      z.optional(z.int().check(z.positive(), z.maximum(MAX_TIMEOUT_MS))),
-      'Time limit for a response of the shop, at most one hour; default: 30,000.',
-    ),
-  },
-  {
-    ipnUrl: 'http://localhost:3000/ipn',
-    orderUrl: 'http://localhost:3000/test/order',
-    probeUrl: 'http://localhost:3000/orders/{identifier}',
-    paidWhen: '.status=paid',
-  },
-);
-export type AuditRequest = z.input<typeof AuditRequest>;
-
-const state = field(
-  z.enum(['running', 'finished', 'failed']),
-  '`failed`: it ended before its last case. `error` has the reason.',
-);
-const of = field(count, 'Total number of cases.');
-
-export const AuditRun = record('AuditRun', 'An audit that the emulator runs, with its progress.', {
-  state,
-  startedAt: time('Start time.'),
-  endedAt: field(nullableText, 'End time; null while it runs.', TIME),
-  options: field(AuditRequest, 'Its request.'),
-  of,
-  ...report,
-  cases: field(
-    report.cases.schema,
-    'The finished cases. While the audit runs, in the order in which they finished.',
-  ),
-  orders: field(z.nullable(count), `${report.orders.description} Null until it is finished.`),
-  error: field(nullableText, 'Why it failed; null if it did not.'),
-});
-export type AuditRun = z.output<typeof AuditRun>;
-
-export const AuditProgress = record('AuditProgress', 'A step of an audit that the emulator runs.', {
-  state,
-  done: field(count, 'Number of finished cases.'),
-  of,
-  latest: field(
-    z.nullable(record('AuditStep', 'The case that just finished.', { name: info.name, verdict })),
-    'The case that just finished; null at the beginning and the end.',
-  ),
-});
-export type AuditProgress = z.output<typeof AuditProgress>;

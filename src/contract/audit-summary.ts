@@ -1,6 +1,6 @@
 import { type AuditVerdict, isReportable } from './audit.ts';
 // Types only: otherwise every command would load its schemas.
-import type { AuditedCase, AuditReport, AuditSummary } from './audit-report.ts';
+import type { AuditedCase, AuditMistake, AuditSummary } from './audit-report.ts';
 import { pluralize } from './text.ts';
 
 /*
@@ -23,7 +23,7 @@ export function auditSummary(cases: readonly { verdict: AuditVerdict }[]): Audit
  * The mistakes behind `fail` and `at-risk` cases: those that released goods first, then other failures, then risks. The cost of a mistake is the cost of all
  * its cases, with the value of the goods that they released without payment.
  */
-export function auditMistakes(cases: readonly Judged[]): AuditReport['mistakes'] {
+export function auditMistakes(cases: readonly Judged[]): AuditMistake[] {
   const found = new Map<string, Judged[]>();
   for (const one of cases) {
     if (!isReportable(one.verdict) || one.mistake === null) continue;
@@ -73,7 +73,7 @@ export function auditHeadline({
   missing,
 }: {
   cases: readonly Judged[];
-  missing: AuditReport['missing'];
+  missing: string | null;
 }): string {
   const result = headlineOf(cases);
   if (missing === null) return result;

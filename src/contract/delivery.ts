@@ -233,7 +233,7 @@ export const Delivery = record('Delivery', 'An IPN to one receiver, with all of 
   underWay: field(z.nullable(AttemptUnderWay), 'The attempt that is waiting for its response; null if none.'),
   forwardedTo: field(
     nullableText,
-    'The address it is sent to instead of `url`, with --forward-ipn or --map; null when it is sent to `url`.',
+    'The address it is sent to instead of `url`, with --forward-ipn; null when it is sent to `url`.',
   ),
   changes: field(
     z.nullable(z.array(RowChange)),

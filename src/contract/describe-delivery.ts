@@ -24,7 +24,8 @@ interface AttemptSides extends Pick<Attempt, 'url'> {
 }
 
 /** How to make an emulator trust a receiver. */
-const TRUST_BY = 'set NODE_EXTRA_CA_CERTS or --ipn-ca to the certificate file of your CA';
+const TRUST_BY =
+  'set NODE_EXTRA_CA_CERTS, or ipnCa in the configuration file, to the certificate file of your CA';
 
 /** Why an attempt failed. @param trustBy the fix for an untrusted certificate */
 export function describeFailure(failure: AttemptFailure, attempt: AttemptSides, trustBy = TRUST_BY): string {

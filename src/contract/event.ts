@@ -1,5 +1,4 @@
 import * as z from 'zod/mini';
-import { AuditProgress } from './audit-report.ts';
 import { CardTransaction } from './card.ts';
 import { Delivery } from './delivery.ts';
 import { FaultRule } from './fault.ts';
@@ -70,7 +69,6 @@ const EVENTS = {
   },
   message: { message: field(InboxMessage, 'A verification code.') },
   cardTransaction: { cardTransaction: field(CardTransaction, 'A card transaction.') },
-  audit: { audit: field(AuditProgress, 'A step of an audit that the emulator runs.') },
   notice: {
     text: field(text, 'A message about the emulator.'),
     host: field(z.optional(text), 'The host of a request that the proxy rejected, once for each host.'),
@@ -98,7 +96,6 @@ export const SimEvent = named(
     one('delivery'),
     one('message'),
     one('cardTransaction'),
-    one('audit'),
     one('notice'),
   ]),
 );

@@ -133,18 +133,25 @@ export type StoredPayment = z.output<typeof StoredPayment>;
 /** The fields that a merchant sends to initiate a payment. */
 export type PaymentRequest = Pick<StoredPayment, keyof typeof requested>;
 
-export const MappedAddresses = record('MappedAddresses', 'Addresses of a payment that --map replaces.', {
-  ipnUrl: field(nullableText, 'Replaces `ipnUrl`; null if not mapped.'),
-  successUrl: field(nullableText, 'Replaces `successUrl`; null if not mapped.'),
-  cancelUrl: field(nullableText, 'Replaces `cancelUrl`; null if not mapped.'),
-  siteLogo: field(nullableText, 'Replaces `siteLogo`; null if not mapped.'),
-});
+export const MappedAddresses = record(
+  'MappedAddresses',
+  'Addresses of a payment that --forward-ipn replaces.',
+  {
+    ipnUrl: field(nullableText, 'Replaces `ipnUrl`; null if not mapped.'),
+    successUrl: field(nullableText, 'Replaces `successUrl`; null if not mapped.'),
+    cancelUrl: field(nullableText, 'Replaces `cancelUrl`; null if not mapped.'),
+    siteLogo: field(nullableText, 'Replaces `siteLogo`; null if not mapped.'),
+  },
+);
 export type MappedAddresses = z.output<typeof MappedAddresses>;
 
 const shown = {
   ...omit(fields, 'messageId', 'wrongCodes', 'requestId', 'history'),
   checkoutUrl: field(text, 'Address of its checkout.', LINK),
-  mappedTo: field(z.nullable(MappedAddresses), 'Addresses that --map replaces; null if none is mapped.'),
+  mappedTo: field(
+    z.nullable(MappedAddresses),
+    'Addresses that --forward-ipn replaces; null if none is mapped.',
+  ),
   verdict: field(Verdict, 'The verdict on the payment and its newest IPNs: the worst one.'),
 };
 

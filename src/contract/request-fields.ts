@@ -165,14 +165,14 @@ export const CARD_FILTERS = {
 export const AUDIT_FIELDS = {
   orderUrl: {
     placeholder: 'url',
-    description: 'address that places an order in the shop',
+    description: 'address that places an order in the shop, by POST, or by GET if it does not accept POST',
     otherwise: 'made-up orders',
   },
-  orderMethod: { placeholder: 'method', description: 'HTTP method for placing orders', otherwise: 'POST' },
   orders: {
     placeholder: 'number',
-    description: 'maximum number of orders',
-    otherwise: '150, and more for those that the shop changes, or 3 by hand (9 with a database)',
+    description:
+      'maximum number of orders; without a way to place them, you place as many by hand: 3, or 9 with --db',
+    otherwise: '150',
   },
   probeUrl: {
     placeholder: 'url',
@@ -195,8 +195,10 @@ export const AUDIT_FIELDS = {
     placeholder: 'path',
     description: 'path in the probe output that only records IPNs, such as .notifications',
   },
-  only: { placeholder: 'names', description: 'run only these cases, groups or classes' },
-  skip: { placeholder: 'names', description: 'skip these cases, groups or classes' },
+  only: {
+    placeholder: 'names',
+    description: 'run only these cases, groups or classes; with - before a name, all but these',
+  },
 } as const satisfies RequestFields;
 
 /** Where to resend an IPN. */

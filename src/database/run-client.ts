@@ -39,7 +39,10 @@ export async function printedBy(client: ClientToRun): Promise<string> {
       ...limits,
     });
     if (isMissing && packageName !== undefined) continue;
-    if (isCut) throw unreadable(`${file} prints more than 64 MiB. Leave tables out with --db-skip`);
+    if (isCut)
+      throw unreadable(
+        `${file} prints more than 64 MiB. Leave tables out with dbSkip (--db-skip of audit and reconcile)`,
+      );
     if (problem === undefined) return stdout;
     const [said = ''] = stderr.trim().split('\n');
     throw unreadable(`${file} ${problem}${said && `: ${said.slice(0, 200)}`}`);

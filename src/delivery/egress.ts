@@ -1,7 +1,7 @@
 import { type LookupAddress, lookup } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { bareHost, isLoopback } from '../contract/address.ts';
+import { bareHost, isAddress, isLoopback } from '../contract/address.ts';
 import type { EgressFailure } from '../contract/delivery.ts';
 import { describeEgress } from '../contract/describe-delivery.ts';
 import { GatewayError } from '../contract/error.ts';
@@ -43,10 +43,14 @@ interface Kind {
 }
 
 /** The hosts that the options of `start` allow. */
-export function allowedHosts(options: { allowIpnHost: readonly string[]; forwardIpn?: string | undefined }) {
-  const { allowIpnHost, forwardIpn } = options;
-  // The user named this address, which allows its host.
-  return [...allowIpnHost, ...(forwardIpn ? [new URL(forwardIpn).hostname] : [])];
+export function allowedHosts(options: {
+  allowIpnHost: readonly string[];
+  forwardIpn?: readonly string[] | undefined;
+}): string[] {
+  const { allowIpnHost, forwardIpn = [] } = options;
+  // The user named this address, which allows its host. The target of a single host needs its own permission.
+  const addresses = forwardIpn.filter((text) => isAddress(text) && URL.canParse(text));
+  return [...allowIpnHost, ...addresses.map((url) => new URL(url).hostname)];
 }
 
 /** Decides which addresses the emulator may connect to. */

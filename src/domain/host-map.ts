@@ -1,3 +1,5 @@
+import { isAddress } from '../contract/address.ts';
+
 /** Replacement origins for hosts that clients send, by `host` or `host:port`. */
 type HostMap = ReadonlyMap<string, string>;
 
@@ -10,10 +12,38 @@ interface Mapping {
 
 const AUTHORITY = /^(\[[\da-f:.]+\]|[^\s:/?#@\\[\]]+)(?::(\d{1,5}))?$/i;
 
+/** What is sent elsewhere. */
+interface Forwarding {
+  /** The address of all IPNs; null if they keep theirs. */
+  to: string | null;
+  hosts: HostMap;
+}
+
+/** Reads addresses and mappings. @returns the problem if one is invalid */
+export function readForwarding(texts: readonly string[]): Forwarding | string {
+  const hosts = new Map<string, string>();
+  let to: string | null = null;
+  for (const text of texts) {
+    if (isAddress(text)) {
+      if (!URL.canParse(text)) return 'must be an absolute http or https address';
+      if (to !== null) return 'accepts only one address for all IPNs';
+      to = text;
+      continue;
+    }
+    const mapping = readMapping(text);
+    if (typeof mapping === 'string') return `${mapping} (got "${text}")`;
+    const other = hosts.get(mapping.from) ?? mapping.to;
+    if (other !== mapping.to) return `maps ${mapping.from} twice, to ${other} and to ${mapping.to}`;
+    hosts.set(mapping.from, mapping.to);
+  }
+  return { to, hosts };
+}
+
 /** Reads `shop.example=127.0.0.1:8080`. @returns the problem if it is invalid */
-export function readMapping(text: string): Mapping | string {
+function readMapping(text: string): Mapping | string {
   const [, host = '', target = ''] = /^([^=]*)=(.*)$/.exec(text) ?? [];
-  if (!host || !target) return 'must have the form host=target, for example shop.example=127.0.0.1:8080';
+  if (!host || !target)
+    return 'must be an absolute http or https address, or have the form host=target, for example shop.example=127.0.0.1:8080';
   const from = hostOf(host);
   if (from === undefined) return 'needs a host on the left, with an optional port and no scheme or path';
   const [, scheme = 'http:', rest = ''] = /^(?:(https?:)\/\/)?(.*?)\/?$/i.exec(target) ?? [];

@@ -29,7 +29,7 @@ export function removePayments(state: State, ids: readonly string[]): RuleResult
 
 const idsOf = (records: readonly { id: string }[]): string[] => records.map(({ id }) => id);
 
-/** The ids of the newest records of the kinds that --keep removes. They change even if the size of the state does not. */
+/** The ids of the newest records of the kinds that `keep` removes. They change even if the size of the state does not. */
 export function newestIds({ payments, messages, deliveries, attempts }: State): string {
   return [payments, messages, deliveries, attempts].map((records) => records.newest()?.id ?? '').join();
 }

@@ -4,7 +4,6 @@ import type { HintStyle } from '../contract/error.ts';
 import type { RecordedRequest } from '../contract/event.ts';
 import type { Settings } from '../domain/settings.ts';
 import type { ResolvedOptions } from '../options/start-options.ts';
-import type { Audits } from '../usecases/audits.ts';
 import type { UseCases } from '../usecases/use-cases.ts';
 import type { Dialect } from '../wire/dialect.ts';
 import type { Mask } from './mask.ts';
@@ -34,16 +33,11 @@ export function basePath({ baseUrl }: Pick<ServerRuntime, 'baseUrl'>): string {
   return new URL(baseUrl()).pathname.replace(/\/+$/, '');
 }
 
-/** What the records of the control API are read from: the use cases by noun, and the dialect of the service. */
-export interface ViewDependencies extends UseCases {
+/** Everything that the routes need. */
+export interface AppDependencies extends UseCases {
   runtime: ServerRuntime;
   dialect: Dialect;
   mask: Mask;
-}
-
-/** Everything that the routes need. */
-export interface AppDependencies extends ViewDependencies {
-  audits: Audits;
   /** Receives every internal error. */
   report: (error: unknown) => void;
 }

@@ -18,7 +18,6 @@ export const TAGS = {
   'Control: activity': 'Requests, verification codes, and a stream of all events.',
   'Control: faults': 'Simulated errors and delays.',
   'Control: clock': 'The emulator’s time.',
-  'Control: audit': 'Check whether a shop’s payment code is safe.',
   'Control: state': 'Reset, export and import all state.',
   'Control: emulator': 'Check and stop the emulator.',
   Dashboard: 'Pages for humans. Their forms are not listed: they are not part of the API.',

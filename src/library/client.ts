@@ -290,26 +290,26 @@ export async function auditReport(
     import('../audit/audit.ts'),
   ]);
   requireFields('the options of an audit', options, AUDIT_OPTION_NAMES);
-  const egress = await unlessAborted(options.cancelled, egressOf(server, options.allowIpnHosts));
+  const egress = await unlessAborted(options.cancelled, egressOf(server));
   const controlToken = server.controlToken ?? client.controlToken;
   return audit({ ...client, egress, controlToken }, await dialect.ipn(), options);
 }
 
 /**
  * The addresses that a command or test may reach when it sends for an emulator: where the emulator's IPNs may go, except
- * cloud metadata, and what the user allows. The emulator itself is excluded.
- *
- * @param allowed the allowed hosts, as for `--allow-ipn-host`
+ * cloud metadata. The emulator itself is excluded.
  */
-export async function egressOf(server: ControlServer, allowed: readonly string[] = []): Promise<Egress> {
+export async function egressOf(server: ControlServer): Promise<Egress> {
   const { options } = await server.call('GET /status');
   const theirs = allowedHosts({ allowIpnHost: [], ...options });
   const { host, port } = endpointOf(new URL(server.url));
   const { address } = await dns.lookup(host);
   const ownPort = isOwnInterface(address) ? port : undefined;
-  // The server might belong to someone else. Only the user may allow an address that gives out the machine's
-  // credentials.
-  return new Egress([...theirs.filter((one) => !isMetadata(one)), ...allowed], () => ownPort);
+  // The server might belong to someone else, who must not allow an address that gives out the machine's credentials.
+  return new Egress(
+    theirs.filter((one) => !isMetadata(one)),
+    () => ownPort,
+  );
 }
 
 /** Real time for a shop to initiate a payment. */

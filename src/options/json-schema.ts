@@ -22,7 +22,6 @@ const KINDS = {
   boolean: () => ({ type: 'boolean' }),
   choice: ({ choices = [] }) => ({ enum: choices }),
   list: () => ({ type: 'array', items: { type: 'string', minLength: 1 } }),
-  url: () => ({ type: 'string', format: 'uri', pattern: PATTERNS.url }),
   baseUrl: () => ({ type: 'string', format: 'uri', pattern: PATTERNS.baseUrl }),
   duration: () => ({
     anyOf: [

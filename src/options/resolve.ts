@@ -2,7 +2,15 @@ import { closeSync, constants, fstatSync, openSync, readSync, realpathSync } fro
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { urlOf } from '../contract/address.ts';
 import { PLACEHOLDERS } from '../contract/audit.ts';
-import { didYouMean, type GatewayError, hint, kebab, nearestName, option, usage } from '../contract/error.ts';
+import {
+  didYouMean,
+  type GatewayError,
+  type HintStyle,
+  hint,
+  kebab,
+  nearestName,
+  usage,
+} from '../contract/error.ts';
 import { invisibleIn } from '../contract/invisible.ts';
 import {
   CHOICE_NAMES,
@@ -58,8 +66,8 @@ const OTHER_VARIABLES: readonly string[] = [
 export function environmentSource(environment: Readonly<Record<string, string | undefined>>): OptionSource {
   const values: Record<string, string> = {};
   for (const [variable, value] of Object.entries(environment)) if (value) requireNoSlip(variable);
-  for (const [name, spec] of Object.entries(START_OPTIONS)) {
-    const value = spec.kind === 'structure' ? undefined : environment[environmentName(name)];
+  for (const [name, spec] of Object.entries<OptionSpec>(START_OPTIONS)) {
+    const value = spec.fileOnly ? undefined : environment[environmentName(name)];
     if (value) values[name] = value;
   }
   return { label: environmentName, values, folder: '.' };
@@ -75,9 +83,9 @@ function requireNoSlip(variable: string): void {
   const meant = nearestName(written.replaceAll('_', '-'), names.map(kebab));
   const name = names.find((one) => kebab(one) === meant);
   if (name === undefined) return;
-  const isStructure = START_OPTIONS[name].kind === 'structure';
-  if (variable === environmentName(name) && !isStructure) return;
-  const fix = isStructure
+  const { fileOnly }: OptionSpec = START_OPTIONS[name];
+  if (variable === environmentName(name) && !fileOnly) return;
+  const fix = fileOnly
     ? `: set "${name}" in the configuration file`
     : `: did you mean ${environmentName(name)}?`;
   throw usage(`unknown variable ${variable}${fix}`);
@@ -136,6 +144,12 @@ export function givenAs(options: ResolvedOptions, name: OptionName): string | un
   return SOURCES.get(options)?.(name)?.label(name);
 }
 
+/** An option as the user would write it: its flag, or its key if it has none. */
+export function spellingOf(name: OptionName, style: HintStyle): string {
+  const { fileOnly }: OptionSpec = START_OPTIONS[name];
+  return fileOnly ? name : style.option({ option: name });
+}
+
 /** Whether the user set an option. A discovered configuration file does not count. */
 export function isGivenByUser(options: ResolvedOptions, name: OptionName): boolean {
   const source = SOURCES.get(options)?.(name);
@@ -167,7 +181,6 @@ const EXPECTED: Readonly<Record<Exclude<OptionKind, 'structure'>, (spec: OptionS
   boolean: () => 'be true or false',
   choice: ({ choices }) => `be one of ${choices?.join(', ')}`,
   list: () => 'be a list of strings',
-  url: () => 'be an absolute http or https address',
   baseUrl: () => 'be an absolute http or https address without a user name, query or fragment',
   duration: () => 'be a duration such as 500ms, 2s, 1m or 1h',
   retention: () => `be a number from 1 to ${MAX_KEPT}, or a duration such as 30m or 24h`,
@@ -201,7 +214,7 @@ function fitting({ kind, max = Number.POSITIVE_INFINITY, choices }: OptionSpec, 
       if (!isFit || !new RegExp(PATTERNS[kind] ?? '').test(value)) return undefined;
       // Left by a file with Windows line ends, for example. The value would look right and never match.
       if (/[\p{Cc}\uFEFF]/u.test(value)) return undefined;
-      if (kind === 'url' || kind === 'baseUrl') return URL.canParse(value) ? value : undefined;
+      if (kind === 'baseUrl') return URL.canParse(value) ? value : undefined;
       return !choices || choices.includes(value) ? value : undefined;
     }
   }
@@ -232,8 +245,7 @@ function requireName(name: string, known: readonly string[], message: string): v
 }
 
 /** Added to the description of every flag that accepts a secret. */
-export const SEEN_IN_PS =
-  'flags are visible to other users, so use the environment variable or @file (its first line) instead';
+export const SEEN_IN_PS = 'flags are visible to other users: use the variable, or @file (its first line)';
 
 /**
  * Reads a secret, given as text or as `@file`, which means the first line of that file.
@@ -285,7 +297,7 @@ export function requireBelow(folder: string, path: string, label: string, what =
 /** The error for a value of a discovered configuration file that only the user may set. */
 export function untrusted(problem: string): GatewayError {
   return usage(problem, {
-    hint: hint`Specify the configuration file with ${option('config')} or GATEWAY_SIM_CONFIG, or set this value with its flag or variable.`,
+    hint: hint`Specify the configuration file with GATEWAY_SIM_CONFIG, or set this value with its flag or variable.`,
   });
 }
 

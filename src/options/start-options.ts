@@ -13,14 +13,13 @@ interface Values {
   boolean: boolean;
   choice: string;
   list: readonly string[];
-  url: string;
   /** An address that paths are appended to. */
   baseUrl: string;
   /** In milliseconds. Text such as `2s` until it is parsed. */
   duration: number;
   /** What to keep: a number of records, or their maximum age as a duration such as `24h`. */
   retention: number | string;
-  /** Only in the configuration file. The server checks it against its schema. */
+  /** The server checks it against its schema. */
   structure: unknown;
 }
 
@@ -29,14 +28,16 @@ export type OptionKind = keyof Values;
 /** JSON schema patterns for text values, by kind. */
 export const PATTERNS: Partial<Record<OptionKind, string>> = {
   secret: '^[!-~]+$',
-  url: '^[hH][tT][tT][pP][sS]?://[^/]',
   baseUrl: '^[hH][tT][tT][pP][sS]?://[^/?#@][^?#@]*$',
 };
+
+/** An address of all IPNs, or a host and its target. */
+const FORWARD_PATTERN = '^([hH][tT][tT][pP][sS]?://[^/]|[^=]+=[^=]+$)';
 
 /** In records. */
 export const MAX_KEPT = 999_999_999;
 
-/** One option of `start`: a flag, an environment variable and a configuration key. */
+/** One option of `start`: a configuration key and, unless it is `fileOnly`, a flag and an environment variable. */
 export interface OptionSpec {
   kind: OptionKind;
   /** The value's name in the help, after the flag. */
@@ -45,6 +46,8 @@ export interface OptionSpec {
   /** The maximum of a number; the maximum length of a secret. */
   max?: number;
   default?: string | number | boolean | readonly string[];
+  /** Only a key of the configuration file and an option of the library. */
+  fileOnly?: true;
   /** Applies to the `gateway-sim start` process, not to the emulator: the library and `exec` do not have it. */
   commandOnly?: true;
   description: string;
@@ -70,28 +73,33 @@ const list = kind('list');
 const duration = kind('duration');
 const flag = (description: string) => ({ kind: 'boolean', default: false, description }) as const;
 const commandFlag = (description: string) => ({ ...flag(description), commandOnly: true }) as const;
-const structure = (description: string) => ({ kind: 'structure', description }) as const;
+const inFile = <const Kind extends OptionKind, const Rest extends More = Record<never, never>>(
+  kind: Kind,
+  description: string,
+  more?: Rest,
+) => ({ kind, fileOnly: true, description, ...(more as Rest) }) as const;
 
 /**
- * Every option of `start` by its camelCase name. This table defines the flags and their help, the environment
- * variables, the keys of gateway-sim.config.json and, except those marked `commandOnly`, the library options.
+ * Every option of `start` by its camelCase name. This table defines the keys of gateway-sim.config.json, the flags and
+ * their help and the environment variables, except those marked `fileOnly`, and the library options, except those
+ * marked `commandOnly`.
  */
 export const START_OPTIONS = {
-  port: integer('number', 'port to listen on; 0 picks a free port', { max: 65535, default: 4477 }),
+  port: integer('number', 'port to listen on; 0 for any free one', { max: 65535, default: 4477 }),
   host: text(
     'address',
-    'address to listen on (127.0.0.1 also listens on ::1); any non-loopback address requires the control token on /_sim',
+    'address to listen on (127.0.0.1 also listens on ::1); others than loopback require the control token on /_sim',
     { default: '127.0.0.1' },
   ),
   dataDir: text('folder', 'folder for the state', { default: '.gateway-sim' }),
   inMemory: flag('keep the state in memory and write nothing to disk'),
-  fsync: flag('flush every change to disk before responding, so that it survives a power loss'),
+  fsync: flag('flush each change to disk before responding, to survive a power loss'),
   fixtures: text(
     'file',
-    'initial state for a new folder, --in-memory and resets (default: two wallets in every currency)',
+    'initial state of a new folder, --in-memory and resets (default: two wallets in every currency)',
   ),
-  keep: kind('retention')(
-    'number|duration',
+  keep: inFile(
+    'retention',
     'keep only the newest settled payments and their IPNs: a number such as 1000, or a period such as 24h; payments with pending IPNs are always kept (default: keep all)',
   ),
   publicUrl: kind('baseUrl')('url', 'address where browsers reach the emulator, used in checkout URLs'),
@@ -101,7 +109,7 @@ export const START_OPTIONS = {
   proxy: flag('also act as an HTTP proxy, only for the hosts in --host-alias'),
   hostAlias: list(
     'host',
-    'host name that clients use for the gateway, such as pay.example.com or pay.example.com/base; repeatable',
+    'host that clients use for the gateway, such as pay.example.com or pay.example.com/base; repeatable',
   ),
   profile: {
     kind: 'choice',
@@ -110,22 +118,19 @@ export const START_OPTIONS = {
     default: 'document',
     description: `behaviour to emulate: ${PROFILE_NAMES.map((name) => `${name} (${PROFILES[name].about})`).join(', ')}`,
   },
-  loose: flag(
-    'accept common deviations from the interface: missing site_logo, overlong values, lowercase currency',
-  ),
+  loose: flag('accept common deviations: missing site_logo, overlong values, lowercase currency'),
   errorStatus: {
     kind: 'choice',
     choices: ['ok', 'http'],
     default: 'ok',
-    description:
-      'HTTP status of rejected initiate requests: 200 (ok), as deployments send, or 422/401 (http)',
+    description: 'HTTP status of rejected initiates: 200 (ok), as deployments send, or 422/401 (http)',
   },
   panel: { kind: 'boolean', default: true, description: 'show the simulator panel in the checkout' },
-  sandboxEmail: text('e-mail', 'e-mail accepted by the sandbox checkout', { default: 'test_mode@mail.com' }),
-  sandboxCode: text('code', 'verification code accepted by the sandbox checkout', { default: '222666' }),
+  sandboxEmail: text('e-mail', 'e-mail of the sandbox', { default: 'test_mode@mail.com' }),
+  sandboxCode: text('code', 'verification code of the sandbox', { default: '222666' }),
   publicKey: secret('key', 'public key of the default merchant', { max: 50 }),
   secretKey: secret('key', 'secret key of the default merchant', { max: 200 }),
-  currency: list('CODE[:symbol]', 'add a currency, such as NPR:Rs; repeatable', {
+  currency: list('code', 'add a currency, such as NPR or NPR:Rs; repeatable', {
     json: { items: { type: 'string', pattern: '^[A-Z0-9]{2,4}(:.{0,8})?$' }, examples: [['NPR:Rs']] },
   }),
   delivery: {
@@ -139,17 +144,14 @@ export const START_OPTIONS = {
     kind: 'choice',
     placeholder: 'outcome',
     choices: OUTCOMES,
-    description: `settle every payment automatically: ${OUTCOMES.join(', ')}`,
+    description: `settle every payment: ${OUTCOMES.join(', ')}`,
   },
-  autoDelay: duration('duration', 'delay between initiate and automatic settlement', { default: '500ms' }),
-  seed: text('text', 'make ids, codes, card numbers and jitter repeatable (never keys or tokens)'),
-  paymentExpires: duration(
-    'duration',
-    'expire payments that are still pending after this time (default: never)',
-  ),
+  autoDelay: duration('duration', 'delay of the automatic settlement', { default: '500ms' }),
+  seed: text('text', 'make ids, codes, card numbers and jitter repeatable, but not keys'),
+  paymentExpires: duration('time', 'maximum age of a pending payment (default: never)'),
   ipnSchedule: list(
-    'durations',
-    'delays before the second, third, … attempt of an IPN; if you set them without a number of retries, all are used',
+    'waits',
+    'delays before the second, third, … attempt of an IPN; all are used, unless you set a number of retries',
     {
       default: ['1s', '5s', '30s', '2m', '10m'],
       json: { items: { type: 'string', pattern: DURATION_PATTERN } },
@@ -157,10 +159,10 @@ export const START_OPTIONS = {
   ),
   ipnRetries: integer(
     'number',
-    'maximum number of retries per IPN, none by default, because known servers send each IPN once; after the end of the schedule, its last delay repeats',
+    'retries per IPN, none by default, because known servers send each IPN once; beyond the schedule, its last delay repeats',
     { max: 100, default: 0 },
   ),
-  ipnTimeout: duration('duration', 'time limit for the response of a receiver', { default: '10s' }),
+  ipnTimeout: inFile('duration', 'time limit for the response of a receiver', { default: '10s' }),
   ipnFormat: {
     kind: 'choice',
     choices: IPN_FORMATS,
@@ -168,8 +170,8 @@ export const START_OPTIONS = {
     description: 'body of an IPN: a form, as deployments send, or JSON',
   },
   amountFormat: text(
-    'sent|stored|fixed:N',
-    'data.amount of an IPN: as sent to initiate, with eight decimals, or with N decimals',
+    'format',
+    'data.amount of an IPN: sent, as to initiate; stored, with eight decimals; fixed:N, with N decimals',
     {
       default: 'sent',
       json: {
@@ -178,35 +180,37 @@ export const START_OPTIONS = {
       },
     },
   ),
-  ipnOn: list(SENT_ON_REQUEST.join(','), 'also send an IPN for these statuses, not only on success', {
+  ipnOn: list('statuses', `also send an IPN for ${SENT_ON_REQUEST.join(', ')}`, {
     json: { items: { enum: SENT_ON_REQUEST } },
   }),
-  forwardIpn: kind('url')(
-    'url',
-    "deliver the IPNs of all payments to this address; the payment's ipn_url is sent in a header",
-  ),
-  map: list(
-    'host=target',
-    'redirect requests for this host to another address, such as shop.example=127.0.0.1:8080; applies to IPN, success, cancel and logo URLs; repeatable',
+  forwardIpn: list(
+    'target',
+    'send all IPNs to this address, or IPNs and redirects for one host to a target, such as shop.example=127.0.0.1:8080; repeatable',
     {
       json: {
-        items: { type: 'string', pattern: '^[^=]+=[^=]+$' },
-        examples: [['shop.example=127.0.0.1:8080']],
+        // A single one may be a text.
+        type: ['array', 'string'],
+        pattern: FORWARD_PATTERN,
+        items: { type: 'string', pattern: FORWARD_PATTERN },
+        examples: [['http://localhost:3000/ipn'], ['shop.example=127.0.0.1:8080']],
       },
     },
   ),
   allowIpnHost: list('host', 'allow IPNs to this public host; repeatable'),
   db: text(
     'database',
-    "read the shop's database around each IPN, to show what it changed: sqlite:<file>, mysql://user@host/name or postgres://user@host/name",
+    'show what each IPN changed in the database of the shop: sqlite:<file>, mysql://user@host/name or postgres://user@host/name',
   ),
-  dbSkip: list('tables', 'do not read these tables of the database; repeatable'),
-  ipnCa: text('file', 'certificates (PEM) to trust for IPN receivers, in addition to the default ones'),
-  ipnInsecure: flag('do not verify the certificates of receivers at loopback and private addresses'),
+  dbSkip: inFile('list', 'do not read these tables of the database'),
+  ipnCa: inFile(
+    'text',
+    'file with certificates (PEM) to trust for IPN receivers, in addition to the default ones',
+  ),
+  ipnInsecure: flag('accept any certificate at loopback and private hosts'),
   allowHost: list('host', 'accept this Host header on /_sim; repeatable'),
   allowOrigin: list(
     'origin',
-    'allow pages from this origin to initiate from the browser, such as https://shop.example, or null; repeatable (loopback and private origins are always allowed)',
+    'allow pages of this origin to initiate from the browser, such as https://shop.example, or null; repeatable (loopback and private ones always may)',
     {
       json: {
         items: { type: 'string', pattern: '^(null|[a-zA-Z][a-zA-Z0-9+.-]*://[^/?#@]+/?)$' },
@@ -219,18 +223,21 @@ export const START_OPTIONS = {
     'token required on /_sim (default: none; generated if --host is not a loopback address)',
     { max: 200 },
   ),
-  open: commandFlag('open the dashboard in the browser'),
   json: commandFlag('print one JSON document per line on stdout, starting with the ready event'),
   quiet: commandFlag('print only the ready line and errors'),
-  detach: commandFlag('run in the background; the command returns when the emulator is ready'),
-  choices: structure('choices that override the profile, such as {"siteLogo": "optional"}'),
-  charges: structure('charges, such as {"payment": {"percent": "2", "fixed": "0"}}'),
-  currencies: structure('additional currencies as [{"code", "name", "symbol", "decimals"}]'),
-  faults: structure('fault rules to start with, such as [{"route": "initiate", "status": 503, "times": 2}]'),
-  outcomes: structure(
+  detach: commandFlag('run in the background, and return when it is ready'),
+  choices: inFile('structure', 'choices that override the profile, such as {"siteLogo": "optional"}'),
+  charges: inFile('structure', 'charges, such as {"payment": {"percent": "2", "fixed": "0"}}'),
+  currencies: inFile('structure', 'additional currencies as [{"code", "name", "symbol", "decimals"}]'),
+  faults: inFile(
+    'structure',
+    'fault rules to start with, such as [{"route": "initiate", "status": 503, "times": 2}]',
+  ),
+  outcomes: inFile(
+    'structure',
     'payments to settle automatically, such as [{"identifier": "fail-*", "outcome": "fail"}]',
   ),
-  wallets: structure('additional wallets as [{"email", "holder", "currency", "balance"}]'),
+  wallets: inFile('structure', 'additional wallets as [{"email", "holder", "currency", "balance"}]'),
 } as const satisfies Record<string, OptionSpec>;
 
 type Specs = typeof START_OPTIONS;
@@ -246,7 +253,7 @@ type NamesOf<Part> = { [Name in OptionName]: Specs[Name] extends Part ? Name : n
 export type StartOptions = {
   -readonly [Name in Exclude<OptionName, NamesOf<{ commandOnly: true }>>]?:
     | ValueOf<Specs[Name]>
-    | (Specs[Name]['kind'] extends 'duration' ? string : never)
+    | (Specs[Name] extends { kind: 'duration' } | { json: { type: unknown } } ? string : never)
     | undefined;
 };
 

@@ -1,5 +1,5 @@
 import { type ClockInput, parseInstant } from '../contract/clock.ts';
-import { command, GatewayError, hint, option } from '../contract/error.ts';
+import { command, GatewayError, hint } from '../contract/error.ts';
 import { parseDuration, timestamp } from '../contract/time.ts';
 import type { PaymentOutcome } from '../contract/vocabulary.ts';
 import type { Delivery, Payment, State } from '../domain/state.ts';
@@ -113,7 +113,7 @@ function requireMoved(result: MoveResult, at: number): void {
   }
   if (result === 'late') {
     throw new GatewayError('timed_out', `the due tasks took too long: the clock stopped at ${now}`, {
-      hint: hint`Move it again to continue. A receiver that never responds uses up the whole ${option('ipnTimeout')}.`,
+      hint: hint`Move it again to continue. A receiver that never responds uses up its whole time limit (ipnTimeout).`,
     });
   }
 }

@@ -1,4 +1,3 @@
-import type { AuditProgress } from '../contract/audit-report.ts';
 import type { CardTransaction } from '../contract/card.ts';
 import type { AttemptUnderWay } from '../contract/delivery.ts';
 import type { RecordedRequest } from '../contract/event.ts';
@@ -27,7 +26,6 @@ type EventContent =
   | { type: 'delivery'; delivery: Delivery; step: DeliveryStep; underWay: AttemptUnderWay | null }
   | { type: 'message'; message: Message }
   | { type: 'cardTransaction'; cardTransaction: CardTransaction }
-  | { type: 'audit'; audit: AuditProgress }
   /** A change of the emulator itself, such as its clock or its faults. */
   | { type: 'notice'; text: string; host?: string };
 
@@ -124,10 +122,6 @@ export class EventLog {
     if (this.#rejectedHosts.has(host) || this.#rejectedHosts.size >= MAX_HOSTS) return;
     this.#rejectedHosts.add(host);
     this.#emit({ type: 'notice', text: why, host });
-  }
-
-  audit(audit: AuditProgress): void {
-    this.#emit({ type: 'audit', audit });
   }
 
   /** Deletes all events and requests, continues the numbering and reports why. */

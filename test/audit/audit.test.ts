@@ -2,9 +2,12 @@ import { writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { AUDIT_GROUPS } from '../../src/contract/audit.ts';
+import { namesOf } from '../../src/contract/vocabulary.ts';
 import { GatewayError, startGatewaySim } from '../../src/index.ts';
 import { prepareAudit } from '../helpers/auditable.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
+import { startReceiver } from '../helpers/receiver.ts';
 import { seedOfTest } from '../helpers/seed.ts';
 import { SECRET, startShop } from '../merchants/node-shop.ts';
 
@@ -23,6 +26,31 @@ describe('an audit', () => {
       unpaid: { amount: '49.90', currency: 'USD' },
       curl: expect.stringContaining('--data-raw'),
     });
+  });
+
+  it('settles and marks every payment that it created', async () => {
+    const { sim, audit } = await prepareAudit();
+    const { orders } = await audit({ only: ['A'] });
+    const { data } = await sim.payments.list({ limit: 200 });
+    expect(data.length).toBeGreaterThanOrEqual(orders);
+    expect(new Set(data.map(({ settledBy }) => settledBy))).toEqual(new Set(['audit']));
+  });
+
+  it.each([404, 405])('places orders by GET if the shop answers POST with %i', async (status) => {
+    const { shop, audit } = await prepareAudit();
+    const { url, requests } = await startReceiver(({ method }) =>
+      method === 'POST' ? { status } : { after: shop.place() },
+    );
+    const order = { order: undefined, orderUrl: `${url}/order` };
+    expect((await audit({ ...order, only: ['signature-missing'] })).summary.pass).toBe(2);
+    expect(requests.map(({ method }) => method)).toEqual(['POST', 'GET', 'GET']);
+  });
+
+  it('runs all cases but those that are named with a minus', async () => {
+    const { audit } = await prepareAudit();
+    const others = namesOf(AUDIT_GROUPS).filter((group) => group !== 'status');
+    const { cases } = await audit({ only: others.map((group) => `-${group}`) });
+    expect(new Set(cases.map(({ group }) => group))).toEqual(new Set(['control', 'status']));
   });
 
   it('is complete even if its pending orders cannot be canceled', async () => {
@@ -222,6 +250,7 @@ describe('an audit that cannot prove anything', () => {
   it.each([
     [{ ipnUrl: 'nowhere' }, 'invalid_fields', 'http'],
     [{ only: ['signature-mising'] }, 'usage', 'signature-missing'],
+    [{ only: ['-signature-mising'] }, 'usage', 'signature-missing'],
     [{ paidWhen: undefined }, 'usage', 'paid-when'],
     [{ paidWhen: (() => true) as never }, 'usage', 'not a function'],
     [{ paidWhen: '/(/' }, 'usage', 'regular expression'],
@@ -231,6 +260,7 @@ describe('an audit that cannot prove anything', () => {
     [{ orderCmd: 'true' }, 'usage', 'one source of orders: --order-cmd or order'],
     [{ order: undefined, orderCmd: 'order {identifier}' }, 'usage', 'not available there: use {ipn_url}'],
     [{ orders: 0 }, 'usage', '1 to 10,000'],
+    [{ effects: ['stock.count'] }, 'usage', '--effect stock.count is a column, which requires --db'],
     [{ probe: undefined, probeCmd: 'cat orders' }, 'usage', '{identifier}'],
     [{ probe: undefined, probeUrl: 'cat-orders/{identifier}' }, 'invalid_fields', 'absolute'],
   ] as const)('rejects invalid options: %j', async (options, code, said) => {

@@ -34,7 +34,7 @@ describe.skipIf(MISSING)(`an audit with the database of the shop${here}`, () => 
     const cwd = await temporaryFolder();
     const sim = await startSim({ secretKey: SECRET });
     const shop = await startSqliteShop(cwd, sim, {});
-    const args = ['audit', '--order-wait', '--db', 'sqlite:shop.db', '--only', 'signature-empty'];
+    const args = ['audit', '--orders', '9', '--db', 'sqlite:shop.db', '--only', 'signature-empty'];
     const running = launch(args, { cwd, env: { GATEWAY_SIM_URL: sim.url } });
     // One to find the handler, six to learn from, one for the control and one for the case.
     for (let number = 1; number <= 9; number++) {

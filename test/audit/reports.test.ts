@@ -43,6 +43,13 @@ it('as JUnit XML has failures and skipped cases', async () => {
   await expect(junitReport(REPORT)).toMatchFileSnapshot('report.xml');
 });
 
+it('as JUnit XML has a failure if nothing is proven', () => {
+  const unproven = CASES.filter(({ verdict }) => !isReportable(verdict));
+  const xml = junitReport({ ...REPORT, cases: unproven, missing: 'nothing is proven: no probe' });
+  expect(xml).toContain('failures="1"');
+  expect(xml).toContain('<failure type="unproven" message="nothing is proven: no probe"');
+});
+
 it.each([
   ['a\u0007b', 'a\\u0007b'],
   ['\u{e0041}', '\\u{e0041}'],

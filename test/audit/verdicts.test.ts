@@ -158,8 +158,8 @@ describe.concurrent('a case of class once', () => {
     });
     const { report } = await audited({}, looks);
     expect(report.cases.slice(1).map(({ verdict, why }) => [verdict, why])).toEqual([
-      ['unproven', expect.stringContaining('--probe mails=')],
-      ['unproven', expect.stringContaining('--probe mails=')],
+      ['unproven', expect.stringContaining('--effect mails=')],
+      ['unproven', expect.stringContaining('--effect mails=')],
     ]);
     const named = await audited({}, (shop) => ({
       ...looks(shop),

@@ -38,8 +38,17 @@ describe('a preset', () => {
   it('prestashop asks for orders by hand', () => {
     const notices: string[] = [];
     const options = withPreset({ preset: 'prestashop', onNotice: (text) => notices.push(text) });
-    expect(options).toMatchObject({ orderWait: true, db: expect.any(String) });
-    expect(notices).toEqual([expect.stringContaining('orders that you place by hand')]);
+    expect(options).toMatchObject({ orders: 9, db: expect.any(String) });
+    expect(notices).toEqual([expect.stringContaining('9 orders that you place by hand')]);
+  });
+
+  it('places as many orders as the user says', () => {
+    const options = { ipnUrl: 'http://localhost/ipn', orders: 4 };
+    expect(withPreset({ ...options, preset: 'plain' })).toMatchObject({
+      orderUrl: 'http://localhost/orders',
+      orders: 4,
+    });
+    expect(withPreset({ ...options, preset: 'prestashop' })).toMatchObject({ orders: 4 });
   });
 
   it('does not replace the options of the command line', async () => {

@@ -121,32 +121,28 @@ describe('a problem during an audit', () => {
     await writeFile(aim, 'mine');
     await symlink(aim, join(options.cwd, 'link.xml'));
     spawnSync('mkfifo', [join(options.cwd, 'pipe.xml')]);
-    for (const flag of ['--junit', '--html']) {
-      const { code, stderr } = await audit([...CONTROL, flag, file]);
-      expect([code, stderr]).toEqual([5, `gateway-sim: ${file} cannot be written: ${why}\n`]);
-    }
+    const { code, stderr } = await audit([...CONTROL, '--html', file]);
+    expect([code, stderr]).toEqual([5, `gateway-sim: ${file} cannot be written: ${why}\n`]);
     expect([shop.orders.size, await readFile(aim, 'utf8')]).toEqual([0, 'mine']);
     // The path may have changed since the check.
     const { failure } = await writeReports([[file, () => 'x']], options.cwd);
     expect(failure).toMatch(why);
   });
 
-  it('does not lose the report or the other file if one file cannot be written', async () => {
+  it('does not lose the report if its file cannot be written', async () => {
     const { audit, shop, options } = await startAudited();
     const { place } = shop;
     shop.place = async () => {
       // The disk may be full by then, or a folder may have the file's name.
-      await mkdir(join(options.cwd, 'report.xml'), { recursive: true });
+      await mkdir(join(options.cwd, 'report.html'), { recursive: true });
       return place();
     };
-    const files = ['--junit', 'report.xml', '--html', 'report.html'];
-    const { code, stdout, stderr } = await audit([...CONTROL, ...files]);
+    const { code, stdout, stderr } = await audit([...CONTROL, '--html', 'report.html']);
     expect([code, stderr]).toEqual([
       5,
-      expect.stringContaining('report.xml cannot be written: it is a folder'),
+      expect.stringContaining('report.html cannot be written: it is a folder'),
     ]);
     expect(stdout).toContain('The shop accepts a correct IPN.');
-    expect(await readFile(join(options.cwd, 'report.html'), 'utf8')).toContain('<html');
   });
 
   it('does not lose the report if the artifacts folder is missing', async () => {

@@ -67,7 +67,7 @@ const CASES: readonly (readonly [line: string, code: number, output: RegExp])[] 
   ['logs', 0, /the state was reset/],
   ['docs ci', 0, /^# CI/],
   ['openapi', 0, /"openapi"/],
-  ['audit --list', 0, /sandbox-for-live/],
+  ['audit', 2, /requires the address of the IPN handler/],
   ['conform --manifest nowhere', 2, /the manifest nowhere cannot be read/],
   ['reconcile', 2, /--probe-cmd, --probe-url or --db/],
   // Last, because the configuration would apply to the commands after it.

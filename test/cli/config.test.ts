@@ -31,16 +31,17 @@ describe('start with an invalid configuration', () => {
   });
 
   it('that is named but does not exist exits 2', async () => {
-    const { code, stderr } = await run(['start', '--config', 'nope.json'], { cwd: await temporaryFolder() });
+    const env = { GATEWAY_SIM_CONFIG: 'nope.json' };
+    const { code, stderr } = await run(['start'], { cwd: await temporaryFolder(), env });
     expect([code, stderr]).toEqual([2, expect.stringContaining('nope.json')]);
   });
 
-  it.skipIf(process.platform === 'win32').each([[[]], [['--config', '/dev/zero']]])(
+  it.skipIf(process.platform === 'win32').each([{}, { GATEWAY_SIM_CONFIG: '/dev/zero' }])(
     'that is a device exits 2 without waiting or reading (%j)',
-    async (args) => {
+    async (env) => {
       const cwd = await temporaryFolder();
       await symlink('/dev/null', join(cwd, 'gateway-sim.config.json'));
-      const { code, stderr } = await run(['start', '--port', '0', ...args], { cwd });
+      const { code, stderr } = await run(['start', '--port', '0'], { cwd, env });
       const why = 'cannot be used: it is not a regular file';
       expect([code, stderr]).toEqual([2, expect.stringContaining(why)]);
     },
@@ -56,7 +57,7 @@ describe('a schedule of retries', () => {
     ['not set', {}, [], {}, 0],
     ['a flag', {}, ['--ipn-schedule', '3s,1m'], {}, 2],
     ['a variable', {}, [], { GATEWAY_SIM_IPN_SCHEDULE: '3s,1m,1h' }, 3],
-    ['a named file', { 'sim.json': FILE }, ['--config', 'sim.json'], {}, 2],
+    ['a named file', { 'sim.json': FILE }, [], { GATEWAY_SIM_CONFIG: 'sim.json' }, 2],
     ['a discovered file', { 'gateway-sim.config.json': FILE }, [], {}, 2],
     [
       'a discovered file, with a number as a flag',
@@ -82,20 +83,14 @@ describe('a schedule of retries', () => {
 });
 
 describe('a configuration file', () => {
-  it('is named by GATEWAY_SIM_CONFIG, or by --config, which overrides the variable', async () => {
+  it('is named by GATEWAY_SIM_CONFIG', async () => {
     const cwd = await temporaryFolder({
+      'gateway-sim.config.json': '{"port":0,"inMemory":true,"sandboxCode":"of-the-folder"}',
       'one.json': '{"port":0,"inMemory":true,"sandboxCode":"one"}',
-      'two.json': '{"port":0,"inMemory":true,"sandboxCode":"two"}',
     });
-    const env = { GATEWAY_SIM_CONFIG: 'one.json' };
-    for (const [args, code] of [
-      [[], 'one'],
-      [['--config', 'two.json'], 'two'],
-    ] as const) {
-      const { ready } = await start(args, { cwd, env });
-      const status = (await (await fetch(`${ready.url}/_sim/status`)).json()) as { options: object };
-      expect(status.options).toMatchObject({ sandboxCode: code });
-    }
+    const { ready } = await start([], { cwd, env: { GATEWAY_SIM_CONFIG: 'one.json' } });
+    const status = (await (await fetch(`${ready.url}/_sim/status`)).json()) as { options: object };
+    expect(status.options).toMatchObject({ sandboxCode: 'one' });
   });
 
   describe('of a parent', () => {
@@ -233,13 +228,13 @@ describe('the fixtures of a discovered configuration file', () => {
     const { code, stderr, stdout } = await run(['start'], { cwd });
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toContain(`"fixtures" in gateway-sim.config.json ${problem}: ${join(cwd, fixtures)}`);
-    expect(stderr).toMatch(/--config or GATEWAY_SIM_CONFIG, or set this value with its flag/);
-    // Named on the command line, anything goes.
-    for (const args of [
-      ['--fixtures', fixtures],
-      ['--config', 'gateway-sim.config.json'],
-    ])
-      expect((await start(args, { cwd })).ready.secretKey).toBe(SECRET_KEY);
+    expect(stderr).toMatch(/with GATEWAY_SIM_CONFIG, or set this value with its flag/);
+    // Named by the user, anything goes.
+    for (const [args, env] of [
+      [['--fixtures', fixtures], {}],
+      [[], { GATEWAY_SIM_CONFIG: 'gateway-sim.config.json' }],
+    ] as const)
+      expect((await start(args, { cwd, env })).ready.secretKey).toBe(SECRET_KEY);
   });
 
   it.each([

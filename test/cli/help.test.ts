@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { buildProgram } from '../../src/cli/run.ts';
 import { run, startHere } from '../helpers/cli.ts';
 import { fullName, helpOf, PROGRAM, withCommandsBelow } from '../helpers/commands.ts';
@@ -92,12 +92,21 @@ describe('the help', () => {
   it.each([80, 70])('fits into %d columns, and lists the options that every command has', async (width) => {
     const isPasted = (line: string) => /^(Usage:| {2,}gateway-sim )/.test(line);
     for (const command of withCommandsBelow(await buildProgram())) {
-      command.configureOutput({ getOutHelpWidth: () => width });
-      const help = helpOf(command);
+      const help = helpOf(command, width);
       const tooWide = help.split('\n').filter((line) => line.length > width && !isPasted(line));
       expect([command.name(), tooWide]).toEqual([command.name(), []]);
-      for (const flag of ['--json', '--no-color', '--help']) expect(help).toMatch(new RegExp(`${flag}\\s`));
+      for (const flag of ['--json', '--no-color', '--help']) expect(help).toMatch(new RegExp(`${flag}\\b`));
     }
+  });
+
+  it.each([
+    ['start', 36],
+    ['audit', 22],
+  ])('of %s fits on two screens, with %d options of its own', (name, count) => {
+    const command = PROGRAM.commands.find((one) => one.name() === name) ?? PROGRAM;
+    const help = helpOf(command);
+    expect(help.match(/^ {2}--\w/gm)).toHaveLength(count);
+    expect(help.split('\n').length).toBeLessThanOrEqual(100);
   });
 
   it('shows commands as the user called the program', async () => {
@@ -108,6 +117,8 @@ describe('the help', () => {
   });
 
   it.each(['start', 'ipn', 'ipn fire'])('of %s is printed with exit code 0', async (path) => {
+    vi.stubEnv('COLUMNS', '80');
+    onTestFinished(() => void vi.unstubAllEnvs());
     const { code, stdout, stderr } = await run([...path.split(' '), '--help'], { cwd: '.' });
     const command = ALL.find(({ name }) => name === `gateway-sim ${path}`)?.command;
     // Longer names of the program break examples elsewhere.

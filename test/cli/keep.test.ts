@@ -18,7 +18,7 @@ async function left(cwd: string) {
 
 const KEPT = ['pending', 'due', 'order-8', 'order-9'];
 
-it('start --keep permanently removes the oldest settled payments and their IPNs, but keeps scheduled work', async () => {
+it('keep permanently removes the oldest settled payments and their IPNs, but keeps scheduled work', async () => {
   const cwd = await temporaryFolder();
   const receiver = await startReceiver();
   const busy = await startReceiver([{ status: 503 }]);
@@ -44,9 +44,10 @@ it('start --keep permanently removes the oldest settled payments and their IPNs,
   expect(await readFile(join(again, '.gateway-sim', 'db.json'), 'utf8')).not.toContain('order-0');
 });
 
-it('start --keep 10ms is rejected', async () => {
-  const { code, stderr } = await run(['start', '--keep', '10ms'], { cwd: await temporaryFolder() });
-  const message = '--keep must be from 1s to 720h, or a number of payments';
+it('a keep of 10ms is rejected', async () => {
+  const cwd = await temporaryFolder({ 'gateway-sim.config.json': '{"keep":"10ms"}' });
+  const { code, stderr } = await run(['start'], { cwd });
+  const message = '"keep" in gateway-sim.config.json must be from 1s to 720h, or a number of payments';
   expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
 });
 

@@ -80,22 +80,6 @@ describe('inbox and logs', () => {
     expect(times).toEqual(times.toSorted());
   });
 
-  it('show the start, the end and the failures of an audit', async () => {
-    const { cwd, url } = await startHere();
-    await fetch(`${url}/_sim/audit`, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify({ ipnUrl: 'http://127.0.0.1:9/ipn', only: ['signature-missing'] }),
-    });
-    const shown = async () => (await run(['logs'], { cwd })).stdout;
-    await expect.poll(shown).toContain('finished');
-    expect((await shown()).match(/audit \d of .*/g)).toEqual([
-      'audit 0 of 2  running',
-      'audit 1 of 2  fail control',
-      'audit 2 of 2  finished',
-    ]);
-  });
-
   it('logs --follow runs until the server stops, and exits 0', async () => {
     const { cwd } = await startHere();
     await run(['payments', 'create', '--identifier', 'first'], { cwd });

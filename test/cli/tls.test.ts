@@ -91,7 +91,7 @@ describe('start --tls', () => {
 
   it('says what to trust and how, and installs nothing', async () => {
     const cwd = await temporaryFolder();
-    const hosts = ['--host-alias', 'pay.example.com', '--map', 'shop.example=127.0.0.1:8080'];
+    const hosts = ['--host-alias', 'pay.example.com', '--forward-ipn', 'shop.example=127.0.0.1:8080'];
     const args = ['start', '--port', '0', '--tls', '--proxy', ...hosts];
     const running = launch(args, { cwd });
     await running.until((stdout) => stdout.includes('Ctrl-C'));
@@ -99,18 +99,18 @@ describe('start --tls', () => {
     for (const line of [`curl.cainfo=${ca}`, `NODE_EXTRA_CA_CERTS=${ca}`, `SSL_CERT_FILE=${ca}`, 'Browsers'])
       expect(running.stdout()).toContain(line);
     expect(running.stdout()).toMatch(/Proxy +http:\/\/127\.0\.0\.1:\d+ +for pay\.example\.com/);
-    expect(running.stdout()).toMatch(/Mapped +shop\.example=127\.0\.0\.1:8080/);
+    expect(running.stdout()).toMatch(/Forwarded +shop\.example=127\.0\.0\.1:8080/);
     expect(running.stdout()).toContain('nothing was installed');
   });
 
-  it('uses the pair of --tls-cert and --tls-key', async () => {
+  it('uses the pair that tlsCert and tlsKey name', async () => {
     const cwd = await temporaryFolder();
     await writePair(cwd, 'mine');
     await mkdir(join(cwd, 'sub'));
     const pair = { tlsCert: '../mine.pem', tlsKey: '../mine-key.pem' };
     await writeFile(join(cwd, 'sub', 'gateway-sim.config.json'), JSON.stringify(pair));
-    const config = ['--config', 'sub/gateway-sim.config.json'];
-    const { ready } = await start(['--in-memory', ...config], { cwd });
+    const env = { GATEWAY_SIM_CONFIG: 'sub/gateway-sim.config.json' };
+    const { ready } = await start(['--in-memory'], { cwd, env });
     expect(ready).toMatchObject({ url: expect.stringMatching(/^https:/), tlsCa: join(cwd, 'mine.pem') });
     expect((await run(['status', '--url', ready.url, '--tls-ca', 'mine.pem'], { cwd })).code).toBe(0);
     const { code, stderr } = await run(['status', '--url', ready.url, '--tls-ca', 'none.pem'], { cwd });
@@ -181,9 +181,7 @@ describe('start --tls --in-memory', () => {
 });
 
 describe('an invalid combination', () => {
-  it.each([
-    [['--tls-cert', 'own.pem'], '--tls-cert requires --tls-key'],
-    [['--tls-cert', 'own.pem', '--tls-key', 'locked.pem'], 'must name a key without a passphrase'],
+  it.each<[string[], string, object?]>([
     [['--proxy'], '--proxy requires --host-alias with at least one host'],
     [
       ['--host-alias', 'https://pay.example.com'],
@@ -191,10 +189,12 @@ describe('an invalid combination', () => {
     ],
     [['--host-alias', '*.example.com'], '--host-alias must be a host name'],
     [['--host-alias', 'localhost'], 'already means this machine'],
-    [['--map', 'shop.example=a', '--map', 'shop.example=b'], '--map maps shop.example twice'],
-    [['--ipn-ca', 'own-key.pem'], '--ipn-ca must name a PEM file with a certificate'],
-  ])('of flags exits 2, and the error says why: %s', async (args, why) => {
-    const cwd = await temporaryFolder();
+    [['--forward-ipn', 'a.test=b', '--forward-ipn', 'a.test=c'], '--forward-ipn maps a.test twice'],
+    [[], '"tlsCert" in gateway-sim.config.json requires tlsKey', { tlsCert: 'own.pem' }],
+    [[], 'must name a key without a passphrase', { tlsCert: 'own.pem', tlsKey: 'locked.pem' }],
+    [[], '"ipnCa" in gateway-sim.config.json must name a PEM file with', { ipnCa: 'own-key.pem' }],
+  ])('exits 2, and the error says why: %s %s', async (args, why, config = {}) => {
+    const cwd = await temporaryFolder({ 'gateway-sim.config.json': JSON.stringify(config) });
     await writePair(cwd, 'own');
     const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     const encrypted = { type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'x' } as const;

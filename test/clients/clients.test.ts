@@ -45,7 +45,7 @@ async function emulator(
 ) {
   const shop = await startRelay();
   const sim = await startSim({
-    ...{ tls: true, proxy: true, hostAlias: [ALIAS], map: [`shop.example=127.0.0.1:${shop.port}`] },
+    ...{ tls: true, proxy: true, hostAlias: [ALIAS], forwardIpn: [`shop.example=127.0.0.1:${shop.port}`] },
     ...{ secretKey: SECRET_KEY, ipnFormat: receive === 'json' ? 'json' : 'form' },
     ...more,
   });
@@ -247,7 +247,12 @@ describe.skipIf(noPhp)(`a client in PHP with proxy variables${noPhp ? ` (${noPhp
 it('a client in Go sends several requests in one tunnel, although it also offers HTTP/2', async () => {
   const receiver = await startReceiver();
   const sim = await startSim({
-    ...{ tls: true, proxy: true, hostAlias: [ALIAS], map: [`shop.example=127.0.0.1:${receiver.port}`] },
+    ...{
+      tls: true,
+      proxy: true,
+      hostAlias: [ALIAS],
+      forwardIpn: [`shop.example=127.0.0.1:${receiver.port}`],
+    },
   });
   const { port, tlsCa } = sim.server;
   const ipn_url = 'https://shop.example/ipn';

@@ -30,7 +30,7 @@ describe('the text of a failure', () => {
       'Answer 200 first',
     ],
     [{ code: 'expects_https' }, 'shop.test:3000 expects https', 'scheme'],
-    [{ code: 'certificate' }, 'is not trusted: set NODE_EXTRA_CA_CERTS or --ipn-ca', 'certificate'],
+    [{ code: 'certificate' }, 'is not trusted: set NODE_EXTRA_CA_CERTS, or ipnCa', 'certificate'],
     [{ code: 'other', message: 'it burns' }, 'it burns', 'Start'],
   ])('%j names the problem and the fix', (failure, words, fix) => {
     expect(describeFailure(failure, { url })).toContain(words);

@@ -370,7 +370,7 @@ it.each([
 async function receiving(names: readonly string[] = LOOPBACK_NAMES, host?: string) {
   const pair = await writePair(await temporaryFolder(), 'receiver', names);
   const receiver = await startSecureReceiver(pair, host);
-  return { ...receiver, caFile: pair.ca, ca: await readCertificates(pair.ca, '--ipn-ca') };
+  return { ...receiver, caFile: pair.ca, ca: await readCertificates(pair.ca, 'ipnCa') };
 }
 
 async function post(url: string, trust: ReceiverTrust, egress = new Egress([], () => undefined)) {
@@ -410,11 +410,11 @@ describe('a receiver with a certificate from an unknown CA', () => {
     const { port } = await receiving();
     expect(await post(`https://127.0.0.1:${port}/`, {})).toMatchObject({
       status: null,
-      error: expect.stringContaining('is not trusted: set NODE_EXTRA_CA_CERTS or --ipn-ca'),
+      error: expect.stringContaining('is not trusted: set NODE_EXTRA_CA_CERTS, or ipnCa'),
     });
   });
 
-  it('is trusted with --ipn-ca, for the names in its certificate', async () => {
+  it('is trusted with ipnCa, for the names in its certificate', async () => {
     const { port, ca } = await receiving(['localhost']);
     expect(await post(`https://localhost:${port}/`, { ca })).toEqual(ARRIVED);
     expect((await post(`https://127.0.0.1:${port}/`, { ca })).error).toContain('altnames');
@@ -428,7 +428,7 @@ describe('a receiver with a certificate from an unknown CA', () => {
     expect(requests).toMatchObject([{ servername: false }]);
   });
 
-  it('can also be trusted through Node’s root certificates with --ipn-ca', async () => {
+  it('can also be trusted through Node’s root certificates with ipnCa', async () => {
     const made = vi.spyOn(tls, 'createSecureContext');
     syncBuiltinESMExports();
     onTestFinished(() => {
@@ -443,7 +443,7 @@ describe('a receiver with a certificate from an unknown CA', () => {
     );
   });
 
-  it('can also be trusted through NODE_EXTRA_CA_CERTS with --ipn-ca, if that file is readable', async () => {
+  it('can also be trusted through NODE_EXTRA_CA_CERTS with ipnCa, if that file is readable', async () => {
     const [{ ca }, extra] = [await receiving(), await receiving()];
     const url = `https://127.0.0.1:${extra.port}/`;
     vi.stubEnv('NODE_EXTRA_CA_CERTS', extra.caFile);

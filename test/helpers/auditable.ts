@@ -13,34 +13,6 @@ import { startLibrary } from './library.ts';
 import { seedOfTest } from './seed.ts';
 import { startSim } from './sim.ts';
 
-/**
- * Starts an emulator, and a shop for it to audit.
- *
- * @param changed the steps of the handler to replace
- * @param path where the shop initiates its payments
- */
-export async function startAuditable(
-  options: StartOptions = {},
-  changed: Partial<Handler> = {},
-  path = '/sandbox/payment/initiate',
-) {
-  const sim = await startSim({ secretKey: SECRET, ...options });
-  const { url, publicKey, secretKey } = sim;
-  const keys = { publicKey, secretKey, initiateUrl: url + path };
-  const shop = await startShop(keys, changed);
-  onTestFinished(() => shop[Symbol.asyncDispose]());
-  /** The fields of the form on the audit page. */
-  const asked = {
-    ipnUrl: shop.ipnUrl,
-    orderUrl: `${shop.url}/order`,
-    orderMethod: 'POST',
-    probeUrl: `${shop.url}/orders/{identifier}`,
-    paidWhen: '.status=paid',
-    orderAmount: '.total',
-  };
-  return { sim, shop, asked };
-}
-
 const serverOf = ({ url, controlToken }: GatewaySim) =>
   controlServer({ url, ...(controlToken !== null && { controlToken }) });
 
@@ -72,11 +44,15 @@ export async function prepareAudit(changed: Partial<Handler> = {}, more: StartOp
 
 /** Starts an emulator and a shop, and returns a function that audits it with the command line. */
 export async function startAudited(changed: Partial<Handler> = {}) {
-  const { sim, shop, asked } = await startAuditable({}, changed, '/payment/initiate');
+  const sim = await startSim({ secretKey: SECRET });
+  const { url, publicKey, secretKey } = sim;
+  const shop = await startShop({ publicKey, secretKey, initiateUrl: `${url}/payment/initiate` }, changed);
+  onTestFinished(() => shop[Symbol.asyncDispose]());
   const cwd = await temporaryFolder();
-  const options = { cwd, env: { GATEWAY_SIM_URL: sim.url } };
-  const byUrl = ['--order-url', asked.orderUrl, '--probe-url', asked.probeUrl];
-  const paidWhen = ['--paid-when', asked.paidWhen];
+  const options = { cwd, env: { GATEWAY_SIM_URL: url } };
+  const probeUrl = `${shop.url}/orders/{identifier}`;
+  const byUrl = ['--order-url', `${shop.url}/order`, '--probe-url', probeUrl];
+  const paidWhen = ['--paid-when', '.status=paid'];
   return {
     ...{ sim, shop, options, byUrl, paidWhen },
     audit: (args: readonly string[] = [], by: readonly string[] = byUrl) =>

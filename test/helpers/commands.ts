@@ -14,10 +14,11 @@ export function withCommandsBelow(command: Command): Command[] {
   return [command, ...command.commands.flatMap(withCommandsBelow)];
 }
 
-/** The output of `--help` for a command. */
-export function helpOf(command: Command): string {
+/** The output of `--help` for a command. @param width of the terminal, in columns */
+export function helpOf(command: Command, width = 80): string {
   let text = '';
   command.configureOutput({
+    getOutHelpWidth: () => width,
     writeOut: (part) => {
       text += part;
     },

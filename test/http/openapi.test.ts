@@ -379,7 +379,7 @@ async function useSimulator({ initiate, call, contract }: Run): Promise<void> {
     kinds.add(activity.type);
     expect([line, contract.problems(activity, 'components', 'schemas', 'SimEvent')]).toEqual([line, []]);
   }
-  expect([...kinds].sort().join()).toBe('audit,cardTransaction,delivery,message,notice,payment,request');
+  expect([...kinds].sort().join()).toBe('cardTransaction,delivery,message,notice,payment,request');
 
   const state = await call<{ version: number }>('GET /_sim/snapshot');
   await call('PUT /_sim/snapshot', { json: state });
@@ -387,23 +387,6 @@ async function useSimulator({ initiate, call, contract }: Run): Promise<void> {
   await initiate('sandbox');
   await call('POST /_sim/reset');
   await call('GET /_sim/status', { status: 403, headers: { Origin: 'https://elsewhere.example' } });
-}
-
-async function useAudit({ sim, call }: Run): Promise<void> {
-  await call('GET /_sim/audit', { status: 404 });
-  await call('POST /_sim/audit', { status: 422, json: { ipnUrl: 'http://127.0.0.1:9/ipn', orderCmd: 'id' } });
-  await call('POST /_sim/audit', { status: 403, json: { ipnUrl: 'http://203.0.113.9/ipn' } });
-  let answer = () => {};
-  const asked = new Promise<void>((resolve) => {
-    answer = resolve;
-  });
-  const shop = await startReceiver([{ status: 500, after: asked }]);
-  const json = { ipnUrl: `${shop.url}/ipn`, only: ['A'] };
-  await call('POST /_sim/audit', { status: 202, json });
-  await call('POST /_sim/audit', { status: 409, json });
-  answer();
-  await expect.poll(() => sim.server.parts.audits.last?.state).toBe('finished');
-  await call('GET /_sim/audit');
 }
 
 async function useInitiate({ sim, call }: Run): Promise<void> {
@@ -458,7 +441,6 @@ describe('the OpenAPI document', () => {
     await useCheckout(one, 'live');
     await useCards(one);
     await usePayments(one);
-    await useAudit(one);
     await useSimulator(one);
     await useOthers(one);
     await one.call('POST /_sim/shutdown');

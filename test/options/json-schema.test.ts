@@ -74,9 +74,9 @@ const VALUES: Partial<Record<OptionName, Values>> = {
   ipnFormat: { good: ['form', 'json'], bad: ['xml', 1] },
   amountFormat: { good: ['sent', 'stored', 'fixed:2'], bad: ['fixed', 'fixed:9', 2] },
   ipnOn: { good: [[], ['canceled', 'failed', 'expired']], bad: ['failed', ['success']] },
-  map: {
-    good: [[], ['shop.example=127.0.0.1:8080', 'a=https://b:8443']],
-    bad: ['a=b', ['a'], ['=b'], ['a='], [1]],
+  forwardIpn: {
+    good: [[], 'http://a/ipn', ['shop.example=127.0.0.1:8080', 'a=https://b:8443', 'http://a/ipn?b=c=d']],
+    bad: ['a', ['a'], ['=b'], ['a='], ['http://'], [1]],
   },
   allowOrigin: {
     good: [[], ['https://shop.example'], ['null', 'http://a.example:8080/']],

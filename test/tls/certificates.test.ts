@@ -68,20 +68,18 @@ it.each([
 });
 
 describe('a pair of files', () => {
-  const label = (name: string) => (name === 'tlsCert' ? '--tls-cert' : '--tls-key');
-
   it('is trusted through its own file if that contains the issuer', async () => {
     const folder = await temporaryFolder();
     const { cert, key } = await writePair(folder, 'own');
-    const pair = await namedPair({ tlsCert: cert, tlsKey: key, names: [], label });
+    const pair = await namedPair({ tlsCert: cert, tlsKey: key, names: [], label: String });
     expect(pair).toMatchObject({ certFile: cert, issuer: null });
   });
 
   it.each([
     ['own.pem', 'other-key.pem', /does not belong to the certificate/],
-    ['own.pem', 'none.pem', /--tls-key cannot be read from .*none\.pem: there is no such file/],
-    ['own-key.pem', 'own-key.pem', /--tls-cert must name a PEM file with a certificate/],
-    ['/dev/null', 'own-key.pem', /--tls-cert cannot be read from .*: it is not a regular file/],
+    ['own.pem', 'none.pem', /tlsKey cannot be read from .*none\.pem: there is no such file/],
+    ['own-key.pem', 'own-key.pem', /tlsCert must name a PEM file with a certificate/],
+    ['/dev/null', 'own-key.pem', /tlsCert cannot be read from .*: it is not a regular file/],
   ])('%s with %s is rejected with the reason', async (cert, key, why) => {
     const folder = await temporaryFolder();
     await writePair(folder, 'own');
@@ -89,14 +87,14 @@ describe('a pair of files', () => {
     await writeFile(join(folder, 'huge.pem'), '');
     await truncate(join(folder, 'huge.pem'), 2 ** 30);
     const files = { tlsCert: resolve(folder, cert), tlsKey: join(folder, key) };
-    await expect(namedPair({ ...files, names: [], label })).rejects.toThrow(why);
+    await expect(namedPair({ ...files, names: [], label: String })).rejects.toThrow(why);
   });
 
   it.each([
     [{ tlsCert: 'a.pem', tlsKey: undefined }, 'tlsCert requires tlsKey'],
     [{ tlsCert: undefined, tlsKey: 'a.pem' }, 'tlsKey requires tlsCert'],
   ])('%j is not a valid pair', async (given, why) => {
-    await expect(namedPair({ ...given, names: [], label: (name) => name })).rejects.toThrow(why);
+    await expect(namedPair({ ...given, names: [], label: String })).rejects.toThrow(why);
   });
 
   it('is used with a notice if it is for another host or expired', async () => {

@@ -220,7 +220,8 @@ const RETURN = family({
       'The success_url of an unpaid order, opened in the session in which the customer has paid another one.',
     run: withOrder(async (target) => {
       const { shop, payment } = target;
-      const { orderUrl: url, orderMethod: method = 'POST' } = shop.options;
+      const { orderUrl: url } = shop.options;
+      const { method } = shop.orders;
       const cookies = shop.orders.cookiesOf(payment);
       if (cookies === undefined || url === undefined) return skipped(noCookie(shop));
       const headers = [BROWSER, ['Cookie', cookies]] as const;
@@ -477,7 +478,8 @@ const INITIATE = family({
   'initiate-other-host': {
     about: 'An order that is placed with headers of a proxy that name another host.',
     run: async (shop) => {
-      const { orderUrl: url, orderMethod: method = 'POST' } = shop.options;
+      const { orderUrl: url } = shop.options;
+      const { method } = shop.orders;
       if (url === undefined)
         return skipped('give --order-url, so that the audit sees how the order is placed');
       const request = {
@@ -502,7 +504,8 @@ const INITIATE = family({
     about:
       'An order that is placed with a price, a currency, a quantity of 0.01 and a status of its own in the request.',
     run: async (shop) => {
-      const { orderUrl: url, orderMethod: method = 'POST' } = shop.options;
+      const { orderUrl: url } = shop.options;
+      const { method } = shop.orders;
       const { control } = shop;
       if (url === undefined || method === 'GET' || !control)
         return skipped('give --order-url, so that the audit sees how the order is placed');

@@ -74,7 +74,7 @@ const judgeCopy = (shop: Shop, payment: Payment, paid: OrderSnapshot) => async (
 function provenOnce(shop: Shop): Judgement {
   if (shop.hasEffectProbe) return { verdict: 'pass' };
   const why =
-    "the probe shows only whether the order is paid: add one that counts e-mails, stock or credit, such as --probe mails='<command or url>', or include such a number in the order's probe";
+    "the probe shows only whether the order is paid: add one that counts e-mails, stock or credit, such as --effect mails='<command or url>', or include such a number in the order's probe";
   return { verdict: 'unproven', why };
 }
 

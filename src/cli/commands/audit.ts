@@ -3,10 +3,11 @@ import type { ChalkInstance } from 'chalk';
 import { ARTIFACTS } from '../../audit/artifacts.ts';
 import { secretMask } from '../../audit/gateway.ts';
 import { AUDIT_PRESETS, AUDIT_VERDICTS, type AuditVerdict, isReportable } from '../../contract/audit.ts';
+import type { AuditOptions } from '../../contract/audit-options.ts';
 import type { AuditedCase, AuditReport } from '../../contract/audit-report.ts';
 import { auditHeadline, releases } from '../../contract/audit-summary.ts';
 import { usage } from '../../contract/error.ts';
-import { AUDIT_FIELDS, phraseOf } from '../../contract/request-fields.ts';
+import { AUDIT_FIELDS } from '../../contract/request-fields.ts';
 import { pluralize } from '../../contract/text.ts';
 import { namesOf } from '../../contract/vocabulary.ts';
 import type { GatewaySimClient } from '../../library/api.ts';
@@ -20,7 +21,6 @@ import {
   duration,
   flag,
   list,
-  namedValues,
   repeated,
   text,
   textsOf,
@@ -41,8 +41,6 @@ GATEWAY_SIM_INITIATE_URL and the keys in their environment. Without a probe and 
 looks for an address of the order itself; if it finds none, little can be proven.
 
 The exit code is 1 if a case fails, and 2 if the audit proves nothing or was cut short: the first line says why.`;
-
-const ALLOW_IPN_HOST = list('host', 'allow requests to this public host; repeatable');
 
 const PROBE = {
   probeCmd: text(
@@ -75,21 +73,17 @@ export const audit = defineCommand({
     ),
     orderCmd: text('command', 'command that places an order in the shop'),
     ...textsOf({ orderUrl: AUDIT_FIELDS.orderUrl }),
-    orderMethod: choice('method', phraseOf(AUDIT_FIELDS.orderMethod), ['GET', 'POST']),
-    orderWait: flag('wait for you to place the orders by hand'),
     ...PROBE,
     ...textsOf({ orderAmount: AUDIT_FIELDS.orderAmount, confirmUrl: AUDIT_FIELDS.confirmUrl }),
     log: repeated('path', `${AUDIT_FIELDS.log.description}; repeatable`),
     only: list('names', `${AUDIT_FIELDS.only.description}; repeatable`),
-    skip: list('names', `${AUDIT_FIELDS.skip.description}; repeatable`),
   },
   options: {
-    probe: namedValues(
-      'command or url',
-      "another effect that must happen once per payment, such as stock='<command or url>'; repeatable",
-    ),
     ...ROWS,
-    effect: list('columns', 'more effects that must happen once, such as stock.count; repeatable'),
+    effect: repeated(
+      'effect',
+      'another effect that must happen once per payment: name=<command or url>, or a column of --db such as stock.count; repeatable',
+    ),
     ...textsOf({ orders: AUDIT_FIELDS.orders }),
     shop: text(
       'command',
@@ -97,51 +91,21 @@ export const audit = defineCommand({
     ),
     wait: duration('wait up to this long for the shop to accept connections'),
     failOn: list('verdicts', 'also exit 1 on these verdicts: at-risk, unproven; repeatable'),
-    own: flag('start a separate emulator for the audit, in memory, on the configured port'),
     timeout: duration(
       'time limit for each request, order and probe, such as 5s (default: 30s; 15s for an order, 10s for a probe address)',
     ),
-    allowIpnHost: ALLOW_IPN_HOST,
-    junit: text('file', 'also write the report as JUnit XML'),
     html: text('file', 'also write the report as an HTML page'),
     all: flag('print every case of each mistake, and the fixes in all languages'),
     check: flag('only try the set-up: one order, its correct IPN, the probe and the condition'),
-    list: flag('list all cases with their meaning, without running them'),
   },
   about: ABOUT,
   examples: [
     "audit http://localhost:3000/ipn --order-cmd 'npm run place-order' --probe-url 'http://localhost:3000/orders/{identifier}' --paid-when .status=paid",
-    'audit --list',
+    'audit http://localhost:3000/ipn --preset plain',
   ],
   run: async (context) => {
     const { args, fields, options, output, io } = context;
-    const {
-      list,
-      junit,
-      html,
-      own,
-      failOn = [],
-      allowIpnHost,
-      orders,
-      probe,
-      effect,
-      timeout,
-      wait,
-    } = options;
-    if (list) {
-      const { auditCases } = await import('../../audit/audit.ts');
-      const cases = auditCases();
-      const text = table(
-        {
-          Case: ({ name }) => name,
-          Class: ({ class: kind }) => kind,
-          Group: ({ group }) => group,
-          Meaning: ({ about }) => about,
-        },
-        cases,
-      );
-      return { json: { cases }, text };
-    }
+    const { html, failOn = [], orders, effect, timeout, wait } = options;
     const [ipnUrl] = args;
     const unknown = failOn.find((verdict) => !FAIL_ON.includes(verdict));
     if (unknown !== undefined) throw usage(`--fail-on accepts ${FAIL_ON.join(' and ')} (got "${unknown}")`);
@@ -150,10 +114,8 @@ export const audit = defineCommand({
       if (!interrupted.now.aborted)
         output.notice('Stopping after the current case. Press Ctrl-C again to stop immediately.');
     });
-    await requireWritable([junit, html], io.cwd);
-    const { gateway, server, controlToken, stop } = own
-      ? await ownEmulator(context)
-      : await runningEmulator(context, interrupted.now);
+    await requireWritable([html], io.cwd);
+    const { gateway, server, controlToken, stop } = await emulatorFor(context, interrupted.now);
     try {
       const report = await auditReport(gateway, server, {
         ...fields,
@@ -161,29 +123,26 @@ export const audit = defineCommand({
         ipnUrl,
         signal: interrupted.soon,
         cancelled: interrupted.now,
-        probes: probe,
-        effects: effect,
+        ...effectsIn(effect),
         db: options.db,
         dbCmd: options.dbCmd,
         dbSkip: options.dbSkip,
         shop: options.shop,
         timeoutMs: timeout,
         waitMs: wait,
-        allowIpnHosts: allowIpnHost,
         ...(orders !== undefined && { orders: Number(orders) }),
         onCase: ({ name }, done, of) =>
           output.progress(`${done} of ${of} cases (${name})`, performance.now()),
         onNotice: (text) => output.notice(`gateway-sim: ${text}`),
       });
       const artifacts = io.env[ARTIFACTS];
-      const { auditReports, htmlReport, junitReport } = await import('../../audit/reports.ts');
+      const { auditReports, htmlReport } = await import('../../audit/reports.ts');
       const shownUrl = secretMask({ secretKey: gateway.secretKey, controlToken })(
         ipnUrl ?? fields.orderUrl ?? 'the shop',
       );
       const unwritten = await writeReports(
         [
           ...(artifacts ? auditReports(artifacts, report, shownUrl) : []),
-          [junit, () => junitReport(report)],
           [html, () => htmlReport(report, shownUrl)],
         ],
         io.cwd,
@@ -202,6 +161,18 @@ export const audit = defineCommand({
     }
   },
 });
+
+/** Effects with a probe of their own, by name, and those that are columns of the database. */
+function effectsIn(texts: readonly string[] = []): Pick<AuditOptions, 'probes' | 'effects'> {
+  const probes: Record<string, string> = {};
+  const effects: string[] = [];
+  for (const text of texts) {
+    const [, name, probe] = /^([^=]+)=(.+)$/s.exec(text) ?? [];
+    if (name === undefined || probe === undefined) effects.push(...text.split(','));
+    else probes[name] = probe;
+  }
+  return { probes, effects };
+}
 
 /** The result of `--check`: what each part did, and the one that is wrong. */
 function checkText({ check, cases }: AuditReport): string {
@@ -229,7 +200,7 @@ interface Emulator {
 }
 
 /** The running emulator, or a new one if none is running and the user named none. */
-async function runningEmulator(context: Context, cancelled: AbortSignal): Promise<Emulator> {
+async function emulatorFor(context: Context, cancelled: AbortSignal): Promise<Emulator> {
   const { connect, choice, output } = context;
   try {
     const server = await connect();
@@ -256,7 +227,7 @@ async function runningEmulator(context: Context, cancelled: AbortSignal): Promis
 /** As `start` would run it here, but in memory, so that the shop finds it at the usual address. */
 async function ownEmulator({ io, output }: Context): Promise<Emulator> {
   const { startEmulator } = await import('../start-emulator.ts');
-  const file = await readConfiguration(undefined, io);
+  const file = await readConfiguration(io);
   const emulator = await startEmulator(startConfiguration({ inMemory: true }, io.env, file), output);
   const { controlToken, stop } = emulator;
   const server = controlServer(emulator);
@@ -344,7 +315,6 @@ export const reconcile = defineCommand({
     ...ROWS,
     ...textsOf({ orderAmount: AUDIT_FIELDS.orderAmount }),
     fulfilled: text('path', 'path of the number of fulfilments in the probe output, such as .shipments'),
-    allowIpnHost: ALLOW_IPN_HOST,
   },
   examples: ["reconcile --probe-cmd './order-status {identifier}' --paid-when /paid/"],
   run: async ({ options, connect, io }) => {
@@ -352,7 +322,7 @@ export const reconcile = defineCommand({
     const server = controlServer({ ...(await connect()), signal: interrupted.soon });
     const { controlToken = null } = server;
     const gateway = clientOf(server, null, await requireMerchant(server));
-    const egress = await egressOf(server, options.allowIpnHost);
+    const egress = await egressOf(server);
     const { reconcile } = await import('../../audit/reconcile.ts');
     const { compared, found: differences } = await reconcile(
       { ...gateway, egress, controlToken },

@@ -57,7 +57,7 @@ export const conform = defineCommand({
     if (url !== options.target && options.target !== undefined)
       throw usage('conform accepts the address as its argument or with --target, not both');
     const { profile, ipnUrl, ipnPort, live = 0 } = options;
-    const inForce = startConfiguration({ profile }, io.env, await readConfiguration(undefined, io));
+    const inForce = startConfiguration({ profile }, io.env, await readConfiguration(io));
     const lines = await manifestLines(options.manifest, io.cwd);
     if (ipnUrl !== undefined) requireUrl('--ipn-url', ipnUrl);
     if (ipnUrl !== undefined && ipnPort === undefined)

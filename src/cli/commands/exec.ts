@@ -2,8 +2,7 @@ import { createWriteStream } from 'node:fs';
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { finished } from 'node:stream/promises';
-import { ARTIFACTS, writeAuditReports } from '../../audit/artifacts.ts';
-import type { AuditRun } from '../../contract/audit-report.ts';
+import { ARTIFACTS } from '../../audit/artifacts.ts';
 import type { Delivery } from '../../contract/delivery.ts';
 import { command, GatewayError, hint, option, usage } from '../../contract/error.ts';
 import type { SimEvent } from '../../contract/event.ts';
@@ -35,7 +34,7 @@ The exit code is the command's. If a signal ended the command, it is 128 plus th
 the command was not found, and 126 that it cannot be run. Without a terminal, as in CI, background processes of the
 command are also ended.`;
 
-const OWN_DEFAULTS = { port: 'a free port', dataDir: 'none, the state is in memory' };
+const OWN_DEFAULTS = { port: 'a free port' };
 
 /**
  * Runs a command with a fresh emulator in this process, so that the emulator always ends with it. stdout belongs to the
@@ -68,7 +67,7 @@ export const exec = defineCommand({
         hint: hint`Put it after --, such as: ${command('exec', '--', 'npm', 'test')}`,
       });
     }
-    const file = await readConfiguration(options.config, io);
+    const file = await readConfiguration(io);
     const style = styleInForce(output.style, 'exec', flags, words);
     const { waitFor, waitLimit = WAIT_LIMIT_MS } = options;
     const shopUrl = waitFor === undefined ? undefined : addressOf(waitFor, '--wait-for');
@@ -249,7 +248,7 @@ async function prepareArtifacts(named: string, cwd: string): Promise<string> {
 }
 
 /**
- * Writes each event immediately, so that it survives a kill, and the reports of the emulator's audits when they end.
+ * Writes each event immediately, so that it survives a kill.
  *
  * @param report gets the reason if a file cannot be written
  * @returns a function that writes the rest before the emulator stops, and never throws
@@ -271,27 +270,12 @@ function writeArtifacts(
   };
   /** Kept here, because a reset of the state removes them. */
   const deliveries = new Map<string, Delivery>();
-  /** The reports of audits, written one after the other. */
-  let audits = Promise.resolve();
-  const writeAudit = (run: AuditRun) => {
-    const { cases, summary, mistakes, notices, orders, options, state, error } = run;
-    const ended = error ?? 'the command ended before it';
-    const missing = state === 'finished' ? run.missing : `the audit was cut short: ${ended}`;
-    const audited = { cases, summary, mistakes, missing, notices, orders: orders ?? 0 };
-    audits = audits.then(() => writeAuditReports(folder, audited, options.ipnUrl)).catch(onError);
-  };
   server.onEvent((event) => {
     if (events.writableEnded) return;
     events.write(`${JSON.stringify(event)}\n`);
     if (event.type === 'delivery') deliveries.set(event.delivery.id, event.delivery);
-    // When its end is recorded, the next audit may already be running.
-    const audit = server.lastAudit();
-    if (event.type === 'audit' && event.audit.state !== 'running' && audit) writeAudit(audit);
   });
   return async () => {
-    // The command ended before its audit did. No further cases will run.
-    const audit = server.lastAudit();
-    if (audit?.state === 'running') writeAudit(audit);
     await Promise.all([
       finished(events.end()).catch(() => undefined),
       // May be longer than the longest text.
@@ -299,7 +283,6 @@ function writeArtifacts(
       write('state.json', async () =>
         readText(await controlServer(server).open('GET /snapshot'), MAX_STATE_BYTES),
       ),
-      audits,
     ]);
   };
 }

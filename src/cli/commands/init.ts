@@ -27,7 +27,6 @@ const EXAMPLES: Readonly<Partial<Record<string, unknown>>> = {
   seed: 'any text',
   paymentExpires: '30m',
   ipnOn: SENT_ON_REQUEST,
-  forwardIpn: 'http://localhost:3000/ipn',
   allowIpnHost: ['shop.example.com'],
   allowHost: ['pay.example.test'],
   db: 'sqlite:shop.db',
@@ -43,8 +42,8 @@ const EXAMPLES: Readonly<Partial<Record<string, unknown>>> = {
 } satisfies Partial<Record<OptionName, unknown>>;
 
 const HEAD = `// Options of "gateway-sim start" in this folder. Comments and trailing commas are allowed.
-// Each key is also a flag (dataDir: --data-dir) and, unless its value is a structure, a variable
-// (GATEWAY_SIM_DATA_DIR). Flags override variables, which override this file, the profile and the defaults.
+// Most keys are also a flag (inMemory: --in-memory) and a variable (GATEWAY_SIM_IN_MEMORY). Flags override
+// variables, which override this file, the profile and the defaults.
 // Lines that start with // have no effect. They show the default, or an example if there is none.`;
 
 /**

@@ -13,28 +13,24 @@ import {
 import { DEFAULT_DATA_DIR } from '../../store/server-file.ts';
 import { VERSION } from '../../system/package-info.ts';
 import { announce, bannerText, leftText, noticesOf, readyEvent } from '../banner.ts';
-import { type Context, defineCommand, list, type OptionDeclaration, text } from '../command.ts';
+import { COMMON_OPTIONS, type Context, defineCommand, list, type OptionDeclaration } from '../command.ts';
 import { readConfiguration, startConfiguration } from '../configuration.ts';
 import { type ParentProcess, parentProcess, startInBackground, trimLog } from '../detach.ts';
 import { eventPrinter } from '../format.ts';
-import { openInBrowser } from '../output.ts';
 import { endByHangup, onceThenExit, onNpmExit } from '../signals.ts';
 
 /** The groups of the help, in order: what people use first, then everything else by subject. */
-const GROUPS: Readonly<Record<string, readonly (OptionName | 'config')[]>> = {
-  'Options:': [
-    ...(['port', 'dataDir', 'inMemory', 'config', 'profile'] as const),
-    ...(['auto', 'forwardIpn', 'db', 'open', 'detach'] as const),
-  ],
-  'Server:': ['host', 'publicUrl', 'tls', 'tlsCert', 'tlsKey', 'proxy', 'hostAlias', 'quiet', 'json'],
+const GROUPS: Readonly<Record<string, readonly OptionName[]>> = {
+  'Options:': [...(['port', 'inMemory', 'profile', 'auto', 'forwardIpn', 'db', 'detach', 'quiet'] as const)],
+  'Server:': ['host', 'publicUrl', 'tls', 'proxy', 'hostAlias'],
   'Payments:': ['currency', 'loose', 'errorStatus', 'delivery', 'autoDelay', 'paymentExpires', 'seed'],
   'IPNs:': [
-    ...(['ipnRetries', 'ipnSchedule', 'ipnTimeout', 'ipnFormat', 'amountFormat', 'ipnOn'] as const),
-    ...(['map', 'allowIpnHost', 'ipnCa', 'ipnInsecure', 'dbSkip'] as const),
+    ...(['ipnRetries', 'ipnSchedule', 'ipnFormat', 'amountFormat', 'ipnOn'] as const),
+    ...(['allowIpnHost', 'ipnInsecure'] as const),
   ],
   'Checkout:': ['panel', 'sandboxEmail', 'sandboxCode'],
-  'Access:': ['publicKey', 'secretKey', 'allowHost', 'allowOrigin', 'controlToken'],
-  'State:': ['fixtures', 'keep', 'fsync'],
+  'Access:': ['publicKey', 'secretKey', 'allowHost', 'allowOrigin'],
+  'State:': ['fixtures', 'fsync'],
 };
 
 const GROUP_OF = new Map<string, string>(
@@ -56,7 +52,7 @@ function grouped(flags: Readonly<Record<string, OptionDeclaration>>): Record<str
 }
 
 /**
- * The flags of `start`, from the options table, and `--config`.
+ * The flags of `start`, from the options table, except those that every command has.
  *
  * @param defaults as text, where they differ from the defaults of `start`
  */
@@ -67,7 +63,7 @@ export function startFlags(
   const flags: Record<string, OptionDeclaration> = {};
   for (const [name, spec] of Object.entries<OptionSpec>(START_OPTIONS)) {
     const { kind, description, choices, placeholder = choices?.join('|') } = spec;
-    if (kind === 'structure' || !isWanted(spec)) continue;
+    if (spec.fileOnly || name in COMMON_OPTIONS || !isWanted(spec)) continue;
     if (kind === 'boolean') {
       const isOn = spec.default === true;
       flags[name] = isOn
@@ -84,15 +80,11 @@ export function startFlags(
       ...(kind === 'list' && { parse: list(name, description).parse }),
     };
   }
-  const config = text(
-    'file',
-    'configuration file (default: gateway-sim.config.json of this folder, or of a parent up to the nearest .git or package.json)',
-  );
-  return { ...grouped({ ...flags, config }), config: { ...config, group: 'Options:' } };
+  return grouped(flags);
 }
 
 /** Flags of `start` and `exec` that are no options of an emulator. */
-const OTHER_FLAGS: readonly string[] = ['config', 'waitFor', 'waitLimit', 'artifacts'];
+const OTHER_FLAGS: readonly string[] = ['waitFor', 'waitLimit', 'artifacts'];
 
 /**
  * The style of a running emulator. In its hints, `start` is the running command with its flags, so that a hint only
@@ -144,7 +136,7 @@ export const start = defineCommand({
     const { flags, io, output } = context;
     const parent = parentProcess();
     try {
-      const file = await readConfiguration(context.options.config, io);
+      const file = await readConfiguration(io);
       const options = startConfiguration(flags, io.env, file);
       output.quiet = options.quiet;
       output.json = options.json;
@@ -204,7 +196,6 @@ async function startHere(
       void server.stop();
     });
   }
-  if (options.open && !parent) await openInBrowser(ready.dashboardUrl, output);
   await server.stopped;
   await parent?.stopped();
   if (server.isLost) return ERRORS.state_damaged.exitCode;

@@ -1,6 +1,5 @@
 import { Readable } from 'node:stream';
 import * as z from 'zod/mini';
-import { AuditRequest, AuditRun } from '../../contract/audit-report.ts';
 import {
   CardList,
   CardMovement,
@@ -19,7 +18,7 @@ import {
 } from '../../contract/delivery.ts';
 import { DiagnoseInput, Diagnosis } from '../../contract/diagnosis.ts';
 import { Status, Stopping } from '../../contract/emulator.ts';
-import { type ErrorCode, GatewayError } from '../../contract/error.ts';
+import type { ErrorCode, GatewayError } from '../../contract/error.ts';
 import { EventQuery, type RecordedRequest, RequestList, RequestQuery } from '../../contract/event.ts';
 import { ClearedFaults, ClearQuery, Fault, FaultList, FaultRule, FaultRules } from '../../contract/fault.ts';
 import { Merchant, MerchantInput, MerchantList } from '../../contract/merchant.ts';
@@ -71,20 +70,8 @@ const REFERENCE = {
 
 /** The guarded JSON routes below `/_sim`, by group. */
 export function controlRoutes(parts: AppDependencies, document: () => Promise<object>) {
-  const {
-    payments,
-    checkout,
-    ipns,
-    cards,
-    merchants,
-    wallets,
-    faults,
-    clock,
-    audits,
-    events,
-    state,
-    runtime,
-  } = parts;
+  const { payments, checkout, ipns, cards, merchants, wallets, faults, clock, events, state, runtime } =
+    parts;
   const viewPayment = (payment: stored.Payment) => paymentView(payment, parts);
   const viewDelivery = (delivery: stored.Delivery) => deliveryView(delivery, parts);
   const faultList = () => wholeList(faults.list.map(faultView));
@@ -326,28 +313,6 @@ export function controlRoutes(parts: AppDependencies, document: () => Promise<ob
         answer: Clock,
         errors: [504],
         run: async ({ body }) => clockView(await clock.move(body)),
-      }),
-    ],
-
-    'Control: audit': [
-      control('POST /audit', {
-        summary: "Start an audit: attack a shop's IPN handler and check the result",
-        description:
-          'It runs in the background, and each step is an event. This route accepts URLs only; `gateway-sim audit` and the library also run commands and code.',
-        body: AuditRequest,
-        answer: AuditRun,
-        status: 202,
-        errors: [409],
-        run: ({ body }) => audits.start(body),
-      }),
-      control('GET /audit', {
-        summary: 'The current audit, or the last one',
-        answer: AuditRun,
-        errors: [404],
-        run: () => {
-          if (audits.last) return audits.last;
-          throw new GatewayError('not_found', 'no audit has run since the emulator started');
-        },
       }),
     ],
 

@@ -17,7 +17,7 @@ import { maskedIn } from '../../system/secret.ts';
 import type * as happened from '../../usecases/event-log.ts';
 import type { Settled as SettledPayment } from '../../usecases/payments.ts';
 import { verdictFields, verdictView } from '../../usecases/verdict.ts';
-import type { ServerRuntime, ViewDependencies } from '../environment.ts';
+import type { AppDependencies, ServerRuntime } from '../environment.ts';
 
 /*
  * Converts stored records to records and lists of the control API.
@@ -53,7 +53,7 @@ export function wholeList<View>(data: View[]): { data: View[]; nextCursor: null 
 
 export function paymentView(
   payment: stored.Payment,
-  { runtime, dialect, payments }: ViewDependencies,
+  { runtime, dialect, payments }: AppDependencies,
 ): Payment {
   const {
     history: _history,
@@ -88,7 +88,7 @@ export function mappedAddresses(
 /** @param underWay default: the current attempt, if any */
 export function deliveryView(
   delivery: stored.Delivery,
-  { ipns }: Pick<ViewDependencies, 'ipns'>,
+  { ipns }: Pick<AppDependencies, 'ipns'>,
   underWay = ipns.underWay(delivery.id),
 ): Delivery {
   const { attemptCount, signedWith: _key, isResend: _due, ...record } = delivery;
@@ -108,7 +108,7 @@ export function deliveryView(
   };
 }
 
-export function settledView(settled: SettledPayment, parts: ViewDependencies): Settled {
+export function settledView(settled: SettledPayment, parts: AppDependencies): Settled {
   const payment = paymentView(settled.payment, parts);
   return {
     payment,
@@ -141,11 +141,11 @@ export function clockView({ now, frozen, ahead, nextDue }: ClockReading): Clock 
 }
 
 /** An event of the control API, with secrets masked, and the passwords in addresses. */
-export function simEventView(event: happened.SimEvent, parts: ViewDependencies): SimEvent {
+export function simEventView(event: happened.SimEvent, parts: AppDependencies): SimEvent {
   return maskedIn(parts.mask(openEventView(event, parts)), hidePasswords);
 }
 
-function openEventView(event: happened.SimEvent, parts: ViewDependencies): SimEvent {
+function openEventView(event: happened.SimEvent, parts: AppDependencies): SimEvent {
   const { seq, at } = event;
   switch (event.type) {
     case 'request':
@@ -168,14 +168,13 @@ function openEventView(event: happened.SimEvent, parts: ViewDependencies): SimEv
     case 'message':
       return { seq, at, type: 'message', message: inboxMessage(event.message) };
     case 'cardTransaction':
-    case 'audit':
     case 'notice':
       return event;
   }
 }
 
 /** Masks credentials in headers, card numbers and card codes. `mask` masks the secret keys. */
-function requestView(request: RecordedRequest, { dialect }: ViewDependencies): RecordedRequest {
+function requestView(request: RecordedRequest, { dialect }: AppDependencies): RecordedRequest {
   const headers = Object.entries(request.requestHeaders).map(([name, value]) => [
     name,
     shownHeader(name, value),
@@ -185,6 +184,6 @@ function requestView(request: RecordedRequest, { dialect }: ViewDependencies): R
 }
 
 /** A recorded request with all secrets masked. */
-export function maskedRequest(request: RecordedRequest, parts: ViewDependencies): RecordedRequest {
+export function maskedRequest(request: RecordedRequest, parts: AppDependencies): RecordedRequest {
   return maskedIn(parts.mask(requestView(request, parts)), hidePasswords);
 }

@@ -187,7 +187,7 @@ function requestWarnings(request: PaymentRequest, { settings, isReused }: Initia
     warnings.push('ipn_url and site_logo are the same address: the checkout loads it as an image');
   if (looksLocal(ipn.forwardTo ?? ipnUrl) && !looksLocal(successUrl))
     warnings.push(
-      'success_url is public, but the IPN address is local: the browser leaves the local shop (use --map to keep it there)',
+      'success_url is public, but the IPN address is local: the browser leaves the local shop (forward its host with --forward-ipn to keep it there)',
     );
   if (!currencies.has(currency)) warnings.push(strictWarning(upperCaseProblem(currency)));
   const addresses = { ipn_url: ipnUrl, success_url: successUrl, cancel_url: cancelUrl, site_logo: siteLogo };

@@ -41,7 +41,6 @@ const PAGES = [
   '/ui/cards',
   '/ui/settings',
   '/ui/requests',
-  '/ui/audit',
   '/ui/customers',
   '/ui/new-payment',
   '/ui/faults',

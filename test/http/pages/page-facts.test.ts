@@ -254,5 +254,6 @@ it('what audits made is left out of lists, unless it is asked for', async () => 
   for (const path of ['', '?status=ipn-not-accepted', '/ui/requests', '/ui/search?q=of-the-audit']) {
     expect([path, (await pageOf(sim, `/_sim${path}`)).includes('>of-the-audit<')]).toEqual([path, false]);
   }
+  expect(await pageOf(sim, '/_sim')).toMatch(/1 from audits, <a [^>]*>show</);
   expect(await pageOf(sim, '/_sim?audits=show')).toContain('>of-the-audit<');
 });

@@ -321,7 +321,9 @@ describe('warnings', () => {
   it('say that the browser leaves a local shop', () => {
     const looksLocal = (url: string) => url.includes('127.0.0.1') || url.includes('forward');
     const away = { success_url: 'https://shop.example/paid', cancel_url: 'https://shop.example/cart' };
-    const leaves = expect.stringContaining('the browser leaves the local shop (use --map to keep it there)');
+    const leaves = expect.stringContaining(
+      'the browser leaves the local shop (forward its host with --forward-ipn to keep it there)',
+    );
     expect(accepted(away, { looksLocal }).warnings).toEqual([leaves]);
     const everywhere = { ...away, ipn_url: 'https://shop.example/ipn' };
     expect(accepted(everywhere, { looksLocal }).warnings).toEqual([]);

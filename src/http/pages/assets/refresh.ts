@@ -228,8 +228,6 @@ function describeEvent(event: SimEvent): string {
       return `IPN of ${event.delivery.identifier} ${event.delivery.state}`;
     case 'message':
       return `Code for ${event.message.identifier}`;
-    case 'audit':
-      return `Audit ${event.audit.state}: ${event.audit.done} of ${event.audit.of}`;
     case 'notice':
       return event.text;
     case 'cardTransaction':
@@ -252,7 +250,7 @@ function connect(): void {
     setTimeout(connect, RETRY_MS);
     refreshSoon();
   };
-  for (const type of ['request', 'payment', 'delivery', 'message', 'cardTransaction', 'audit', 'notice'])
+  for (const type of ['request', 'payment', 'delivery', 'message', 'cardTransaction', 'notice'])
     source.addEventListener(type, onEvent);
 }
 

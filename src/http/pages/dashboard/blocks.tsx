@@ -201,14 +201,13 @@ function CommandCode({ id, run, does }: { id: string; run: CommandHint; does: st
 }
 
 /** A command that does the same as a form beside it, collapsed. */
-export function CommandFold(props: { id: string; run: CommandHint; does: string; title?: string }) {
-  const { title = 'Command', ...code } = props;
+export function CommandFold(props: { id: string; run: CommandHint; does: string }) {
   return (
-    <details id={`${code.id}-fold`}>
+    <details id={`${props.id}-fold`}>
       <summary>
-        {title} <span class="unseen">that {code.does}</span>
+        Command <span class="unseen">that {props.does}</span>
       </summary>
-      <CommandCode {...code} />
+      <CommandCode {...props} />
     </details>
   );
 }
@@ -324,8 +323,7 @@ function commonLength(one: readonly string[], other: readonly string[]): number 
 }
 
 /** Shows code in several languages. The script remembers the selected one on all pages. */
-export function Languages(props: { of: Readonly<Record<string, string | undefined>>; id?: string }) {
-  const { of, id = 'verdict' } = props;
+export function Languages({ of }: { of: Readonly<Record<string, string | undefined>> }) {
   const codes = Object.entries(of);
   return (
     <fieldset class="languages">
@@ -334,16 +332,16 @@ export function Languages(props: { of: Readonly<Record<string, string | undefine
         <>
           <input
             type="radio"
-            name={`${id}-language`}
-            id={`${id}-${language}`}
+            name="language"
+            id={`language-${language}`}
             value={language}
             checked={index === 0}
           />
-          <label for={`${id}-${language}`}>{language}</label>
+          <label for={`language-${language}`}>{language}</label>
         </>
       ))}
       {codes.map(([language, code = '']) => (
-        <Code id={`${id}-line-${language}`} text={code} what={`${language}: ${id}`} wraps />
+        <Code id={`code-${language}`} text={code} what={`Code in ${language}`} wraps />
       ))}
     </fieldset>
   );

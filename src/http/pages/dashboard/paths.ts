@@ -18,7 +18,6 @@ export const PLACES = {
   cards: { name: 'Cards', path: `${UI}/cards`, docs: 'cards.md' },
   faults: { name: 'Faults & clock', path: `${UI}/faults`, docs: 'faults.md' },
   customers: { name: 'Test customers', path: `${UI}/customers`, docs: 'checkout.md' },
-  audit: { name: 'Audit', path: `${UI}/audit`, docs: 'audit.md' },
   setup: { name: 'Setup', path: `${UI}/settings`, docs: 'configuration.md' },
   docs: { name: 'Documentation', path: `${UI}/docs` },
 } as const satisfies Record<string, PlaceFacts>;

@@ -152,7 +152,7 @@ function factsOf(parts: AppDependencies, payment: Payment, merchant: string) {
   ] as const;
 }
 
-/** @param mapped the URL that `--map` replaces it with */
+/** @param mapped the URL that `--forward-ipn` replaces it with */
 function Address({ url, mapped }: { url: string; mapped: string | null | undefined }) {
   return (
     <>

@@ -9,7 +9,6 @@ import SCRIPT from '../assets/live.ts?text';
 import STATUS_STYLES from '../assets/status.css?text';
 import { Link } from '../layout.tsx';
 import { BASE_STYLES } from '../styles.ts';
-import { AUDIT_PAGES, AUDIT_REPORT } from './audit.tsx';
 import { CARD_PAGES } from './cards.tsx';
 import { CUSTOMER_PAGES } from './customers.tsx';
 import { DOC_PAGES } from './docs.tsx';
@@ -30,7 +29,7 @@ const isScript = (c: AppContext) => c.req.header('x-gateway-sim-live') !== undef
 
 const NOUNS: readonly NounPages[] = [
   ...[PAYMENT_PAGES, NEW_PAYMENT_PAGES, IPN_PAGES, REQUEST_PAGES, CARD_PAGES, SEARCH_PAGES],
-  ...[FAULT_PAGES, CUSTOMER_PAGES, AUDIT_PAGES, SIGNATURE_PAGES, SETUP_PAGES, DOC_PAGES],
+  ...[FAULT_PAGES, CUSTOMER_PAGES, SIGNATURE_PAGES, SETUP_PAGES, DOC_PAGES],
 ];
 
 /** Pages that show the secret key for copying, alone or in a sample command. */
@@ -105,14 +104,6 @@ export function dashboard(app: App, parts: AppDependencies): App {
     }
   }
 
-  pages.get(AUDIT_REPORT, async (c) => {
-    const { last } = parts.audits;
-    if (!last?.endedAt || last.orders === null) return show(c, missing, {});
-    const { htmlReport } = await import('../../../audit/reports.ts');
-    const html = htmlReport({ ...last, orders: last.orders }, last.options.ipnUrl, new Date(last.endedAt));
-    c.header('Content-Disposition', 'attachment; filename="gateway-sim-audit.html"');
-    return c.html(hidePasswords(parts.mask(html)));
-  });
   const asset = (name: string, type: string, text: string) =>
     pages.get(`${UI}/${name}`, (c) => {
       c.header('Cache-Control', 'no-cache');

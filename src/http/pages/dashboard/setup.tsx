@@ -1,5 +1,6 @@
 import { command, GatewayError } from '../../../contract/error.ts';
 import type { Merchant } from '../../../contract/merchant.ts';
+import { spellingOf } from '../../../options/resolve.ts';
 import { fidelityIn } from '../../../system/fidelity.ts';
 import type { AppDependencies } from '../../environment.ts';
 import { type Setting, settingsIn } from '../../settings-in-effect.ts';
@@ -88,7 +89,7 @@ function Options({ parts }: { parts: AppDependencies }) {
     ['State', runtime.dataDir ? <code>{runtime.dataDir}</code> : 'in memory, until the emulator stops'],
   ] as const;
   const columns: Column<Setting>[] = [
-    ['Option', 'head', ({ id }) => runtime.style.option({ option: id })],
+    ['Option', 'head', ({ id }) => spellingOf(id, runtime.style)],
     ['Value', 'long', ({ value }) => <code>{value}</code>],
     ['From', 'long', ({ from }) => from],
   ];

@@ -74,7 +74,6 @@ it('pages and verdicts of the dashboard link to the documentation that explains 
     '': 'initiate.md',
     [`/ui/ipns/${ipn?.id}`]: 'receive-and-verify.md',
     '/ui/faults': 'faults.md',
-    '/ui/audit': 'audit.md',
     '/ui/cards': 'cards.md',
     '/ui/customers': 'checkout.md',
     '/ui/settings': 'configuration.md',
