@@ -5,6 +5,8 @@ import { type HintStyle, NPX } from './contract/error.ts';
 import type { SimEvent } from './contract/event.ts';
 import { FaultRules } from './contract/fault.ts';
 import { parseInput } from './contract/input.ts';
+import type { Merchant } from './contract/merchant.ts';
+import { maskedIn, Secrets } from './contract/secrets.ts';
 import { timestamp } from './contract/time.ts';
 import { Courier } from './delivery/courier.ts';
 import { allowedHosts, Egress } from './delivery/egress.ts';
@@ -19,7 +21,6 @@ import type { Context } from './domain/settings.ts';
 import { faultView, simEventView } from './http/control/views.ts';
 import type { AppDependencies, ServerRuntime, ViewDependencies } from './http/environment.ts';
 import { listen, nameIn } from './http/listener.ts';
-import { createMask } from './http/mask.ts';
 import { aliasesOf, settingsOf } from './interpret-options.ts';
 import { basePathsOf, baseUrlOf, givenAs, isGivenByUser, ownUrlOf } from './options/resolve.ts';
 import type { OptionName, ResolvedOptions } from './options/start-options.ts';
@@ -158,6 +159,7 @@ async function build(plan: Plan, { folder, store, clock, identity }: Opened, shu
   const random = systemRandom;
   const stopped = shutdown.stopping.signal;
   const events = new EventLog(store, clock, randomUUID().slice(0, 8));
+  const secrets = secretsOf(store, options, controlToken);
   const notice = (text: string) => events.notice(text);
   const drawIds = () =>
     createIds(
@@ -198,6 +200,7 @@ async function build(plan: Plan, { folder, store, clock, identity }: Opened, shu
     context,
     random,
     events,
+    secrets,
     rows,
     visit: (url) => poster.visit(url, settings.ipn.timeoutMs, stopped),
     // Loaded only when used, to keep the start fast.
@@ -227,7 +230,7 @@ async function build(plan: Plan, { folder, store, clock, identity }: Opened, shu
     ...useCases,
     runtime,
     dialect,
-    mask: createMask(useCases, controlToken),
+    secrets,
   };
   const audits = createAudits({
     clock,
@@ -239,6 +242,25 @@ async function build(plan: Plan, { folder, store, clock, identity }: Opened, shu
   });
   const parts: AppDependencies = { ...viewParts, audits, report };
   return { parts, courier };
+}
+
+/** The secrets of an emulator. Replaced keys and addresses, which old records may contain, stay masked. */
+function secretsOf(store: Store, options: ResolvedOptions, controlToken: string | null): Secrets {
+  const keysOf = (merchants: Iterable<Merchant>) => [...merchants].map(({ secretKey }) => secretKey);
+  const keys = [controlToken ?? '', ...keysOf(store.state.merchants.values())];
+  const secrets = new Secrets(keys, { later: addressesIn(store) });
+  secrets.learn(options);
+  store.onChange(({ merchants = [], payments, deliveries }) => {
+    secrets.add(keysOf(merchants));
+    secrets.learn({ payments, deliveries });
+  });
+  return secrets;
+}
+
+function* addressesIn({ state }: Store) {
+  for (const { ipnUrl, successUrl, cancelUrl, siteLogo } of state.payments.values())
+    yield [ipnUrl, successUrl, cancelUrl, siteLogo];
+  for (const { url } of state.deliveries.values()) yield url;
 }
 
 /** The shop's database. Loaded only when used, to keep the start fast. @throws GatewayError `usage`, `forbidden` */
@@ -267,7 +289,7 @@ async function start(
   shutdown: Shutdown,
 ) {
   const { options, address, settings, controlToken, warn } = plan;
-  const { audits, events, faults, mask, runtime } = parts;
+  const { audits, events, faults, runtime, secrets } = parts;
   const { dataDir, tlsCa } = runtime;
   const onRejected = (target: string, why: string) => {
     const host = target.replace(/^.*@/, '');
@@ -319,7 +341,7 @@ async function start(
     /** The fault rules in force. */
     faults: () => faults.list.map(faultView),
     /** The current or last audit, without secrets; undefined before the first. */
-    lastAudit: () => audits.last && mask(audits.last),
+    lastAudit: () => audits.last && maskedIn(audits.last, secrets.mask),
     onEvent(listener: (event: SimEvent) => void): void {
       events.subscribe((event) => listener(simEventView(event, parts)));
     },

@@ -3,6 +3,7 @@ import { command, hint } from '../contract/error.ts';
 import { fidelityIn, profileText } from '../system/fidelity.ts';
 import { VERSION } from '../system/package-info.ts';
 import { type Output, pairs } from './output.ts';
+import { Printed } from './printed.ts';
 import type { RunningServer } from './start-emulator.ts';
 
 /** The first line of `start --json`. */
@@ -37,11 +38,11 @@ export function announce(
   ready: ReadyEvent,
   notices: readonly string[],
   output: Output,
-  banner: () => string,
+  banner: () => string | Printed,
 ): void {
   output.pointTo(ready);
   for (const notice of notices) output.notice(notice);
-  if (output.json) output.line(JSON.stringify(ready));
+  if (output.json) output.document(JSON.stringify(ready));
   else output.line(output.quiet ? `ready ${ready.url}` : banner());
 }
 
@@ -51,7 +52,7 @@ export function bannerText(
   server: RunningServer,
   { colour, render }: Output,
   cwd: string,
-): string {
+): Printed {
   const { url, dataDir, controlToken, tlsCa, proxyPort } = ready;
   const { payments, cards, wallets, runtime } = server.parts;
   const { options } = runtime;
@@ -77,17 +78,17 @@ export function bannerText(
       ? `${relative(cwd, dataDir) || '.'}/db.json  (${payments.all.size} payments, ${cards.all.size} cards)`
       : 'in memory, lost when the emulator stops',
   });
-  const text = [
-    `${colour.bold('gateway-sim')} ${VERSION}   ${colour.yellow('LOCAL EMULATOR, no real money moves')}`,
+  const lines = [
+    Printed.line`${colour.bold('gateway-sim')} ${VERSION}   ${colour.yellow('LOCAL EMULATOR, no real money moves')}`,
     '',
-    facts,
+    ...facts.split('\n'),
     ...faultsOf(server).map((fault) => colour.red(`FAULT ON      ${fault}`)),
     ...(tlsCa === null ? [] : trustLines(tlsCa, cwd)),
     '',
     render(hint`Try it        ${example}`),
     render(hint`Press Ctrl-C to stop. For all commands, run: ${command('--help')}`),
-  ].join('\n');
-  return `\n${text.replace(/^(?=.)/gm, '  ')}\n`;
+  ];
+  return Printed.lines(['', ...lines.map((line) => (line === '' ? line : Printed.line`  ${line}`)), '']);
 }
 
 /** How clients trust the certificate. Nothing is installed. */

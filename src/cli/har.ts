@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
-import { hidePasswords, shownHeaders } from '../contract/credentials.ts';
 import type { Attempt, Delivery } from '../contract/delivery.ts';
+import { shownHeaders } from '../contract/secrets.ts';
 
 /**
  * Deliveries as a HAR 1.2 document, with an entry for each attempt, ordered by start. Values that were not measured
@@ -27,7 +27,7 @@ function entry(id: string, attempt: Attempt) {
     time: durationMs,
     request: {
       method: 'POST',
-      url: hidePasswords(url),
+      url,
       ...common,
       headers: namedPairs(shownHeaders(requestHeaders)),
       queryString: namedPairs(URL.canParse(url) ? new URL(url).searchParams : []),

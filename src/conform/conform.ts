@@ -121,7 +121,7 @@ export async function conform(options: ConformOptions) {
   await Promise.all(Array.from({ length: target.isEmulator ? CONCURRENCY : 1 }, () => work(queue)));
   await work(wanted.filter(isAlone));
   if (gone) for (const line of unanswered) verdicts.set(line, whenGone(gone));
-  const report = reportOf(options.url, inForce, verdicts, maskKeys([publicKey, secretKey]));
+  const report = reportOf(options.url, inForce, verdicts, maskKeys([publicKey, secretKey], options.ipnUrl));
   return { report, verdicts, gone };
 }
 

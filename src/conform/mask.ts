@@ -1,4 +1,4 @@
-import { textMask } from '../system/secret.ts';
+import { Secrets } from '../contract/secrets.ts';
 
 /** An expected value and the value received instead. */
 export interface Mismatch {
@@ -50,10 +50,16 @@ const RULES: readonly (readonly [RegExp, string])[] = [
   [/\b((?:pub|sec)_)[A-Za-z0-9_]{8,}/g, `$1${HIDDEN}`],
 ];
 
-/** Masks the keys in a mismatch. */
-export function maskKeys(keys: readonly string[]): Mask {
-  const mask = textMask(keys);
+/** Masks the keys and the password of the address for IPNs in a mismatch. */
+export function maskKeys(keys: readonly string[], ipnUrl?: string): Mask {
+  const { mask } = secretsOf(keys, ipnUrl);
   return ({ expected, got, cause }) => ({ expected: mask(expected), got: mask(got), cause: mask(cause) });
+}
+
+function secretsOf(keys: readonly string[], ipnUrl: string | undefined): Secrets {
+  const secrets = new Secrets(keys);
+  secrets.learn(ipnUrl);
+  return secrets;
 }
 
 /**
@@ -62,11 +68,14 @@ export function maskKeys(keys: readonly string[]): Mask {
  * @param ipnUrl the address for IPNs
  */
 export function maskAll(keys: readonly string[], ipnUrl?: string): Mask {
-  const ofKeys = textMask(keys);
+  const secrets = secretsOf(keys, ipnUrl);
   const own = ipnUrl === undefined ? [] : [ipnUrl, new URL(ipnUrl).host, new URL(ipnUrl).hostname];
-  const maskOwn = textMask(own, () => HIDDEN);
+  const hidden = new Secrets(own, { show: () => HIDDEN });
   const mask = (text: string) =>
-    RULES.reduce((masked, [pattern, shown]) => masked.replace(pattern, shown), maskOwn(ofKeys(text)));
+    RULES.reduce(
+      (masked, [pattern, shown]) => masked.replace(pattern, shown),
+      hidden.mask(secrets.mask(text)),
+    );
   return ({ expected, got, cause }) => {
     const isHidden = OF_PERSONAL.test(expected) && got !== 'nothing';
     const masked = { expected: mask(expected), got: isHidden ? HIDDEN : mask(got) };

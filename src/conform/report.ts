@@ -1,5 +1,6 @@
 import { type JunitCase, junitSuite } from '../audit/reports.ts';
 import { LOOSE } from '../contract/profiles.ts';
+import { shorten } from '../contract/text.ts';
 import type { Comparison, Verdict } from './expectation.ts';
 import { AREAS, appliesWith, type InForce, type ManifestLine } from './manifest.ts';
 import type { Mask, Mismatch } from './mask.ts';
@@ -67,7 +68,7 @@ export function reportOf(target: string, inForce: InForce, verdicts: Verdicts, m
 
 /** Maximum characters of an expected value, a received value and a cause. */
 const SHOWN = 240;
-const shortened = (text: string) => (text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text);
+const shortened = (text: string) => shorten(text, SHOWN);
 
 const NO_CARDS = 'no card routes';
 const isCardRoute = ({ request }: ManifestLine) => request.path.startsWith('/api/cards');

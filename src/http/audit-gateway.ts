@@ -8,7 +8,7 @@ import type { ViewDependencies } from './environment.ts';
 
 /** The gateway of an audit inside the emulator, without HTTP requests to itself. */
 function auditGateway(parts: ViewDependencies, egress: AuditGateway['egress']): AuditGateway {
-  const { dialect, events, merchants, payments, runtime } = parts;
+  const { dialect, events, merchants, payments, runtime, secrets } = parts;
   const settle = async (id: string, how: SettleInput) => {
     const { by = 'control', ...rest } = how;
     return settledView(await payments.settle(id, { ...rest, by }), parts);
@@ -24,7 +24,7 @@ function auditGateway(parts: ViewDependencies, egress: AuditGateway['egress']): 
     get secretKey() {
       return merchants.default.secretKey;
     },
-    controlToken: runtime.controlToken,
+    mask: secrets.mask,
     // An audit from a page or the API runs no commands, so it needs no variables.
     env: {},
     payments: {

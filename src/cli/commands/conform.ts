@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { ChalkInstance } from 'chalk';
 import type { ConformOptions } from '../../conform/conform.ts';
 import type { ManifestLine } from '../../conform/manifest.ts';
 import type { ConformReport } from '../../conform/report.ts';
@@ -17,7 +16,7 @@ import { packaged, VERSION } from '../../system/package-info.ts';
 import { type Context, defineCommand, flag, type GivenValues, repeatCount, text } from '../command.ts';
 import { readConfiguration, startConfiguration } from '../configuration.ts';
 import { isNoneNamed } from '../connect.ts';
-import { onOneLine } from '../output.ts';
+import { type Colours, Printed } from '../printed.ts';
 import { requireWritable, writeReports } from '../write-file.ts';
 
 const ABOUT = `
@@ -232,8 +231,8 @@ const EXAMPLES = 3;
 async function reportText(
   { target, profile, agree, differ, causes, unseen }: ConformReport,
   checked: readonly ManifestLine[],
-  { colour, all }: { colour: ChalkInstance; all: boolean },
-): Promise<string> {
+  { colour, all }: { colour: Colours; all: boolean },
+): Promise<Printed> {
   // Its schema is not needed to declare the command.
   const { AREAS } = await import('../../conform/manifest.ts');
   const byId = new Map(checked.map((line) => [line.id, line]));
@@ -241,13 +240,13 @@ async function reportText(
     const own = differ.filter(({ id }) => byId.get(id)?.area === area);
     const texts = own.map(({ id, expected, got }) => {
       const { says = '', source } = byId.get(id) ?? {};
-      return `  ${colour.red('DIFFERS')} ${colour.bold(id)}: ${says} (${source?.kind})\n    expected: ${onOneLine(expected)}\n    got:      ${onOneLine(got)}`;
+      return Printed.line`  ${colour.red('DIFFERS')} ${colour.bold(id)}: ${says} (${source?.kind ?? ''})\n    expected: ${expected}\n    got:      ${got}`;
     });
     return own.length ? [colour.bold(AREAS[area]), ...texts] : [];
   });
   const brief = causes.map(({ cause, ids }) => {
     const examples = ids.slice(0, EXAMPLES).join(', ') + (ids.length > EXAMPLES ? ', …' : '');
-    return `${colour.red('DIFFERS')} ${colour.bold(`${ids.length} x`)} ${onOneLine(cause)} (${examples})`;
+    return Printed.line`${colour.red('DIFFERS')} ${colour.bold(`${ids.length} x`)} ${cause} (${examples})`;
   });
   const reasons = new Map<string, number>();
   for (const { why } of unseen) reasons.set(why, (reasons.get(why) ?? 0) + 1);
@@ -256,12 +255,12 @@ async function reportText(
     differ.length ? colour.red(`${differ.length} differ`) : '0 differ',
     `${unseen.length} not seen`,
   ];
-  return [
+  return Printed.lines([
     ...(all ? detailed : brief),
     ...(differ.length && !all
       ? ['Use --all to show each line with the expected and the actual result.']
       : []),
-    ...[...reasons].map(([why, count]) => `${count} not seen: ${onOneLine(why)}`),
-    `${target} against the profile ${profile}: ${counts.join(', ')}`,
-  ].join('\n');
+    ...[...reasons].map(([why, count]) => Printed.line`${count} not seen: ${why}`),
+    Printed.line`${target} against the profile ${profile}: ${Printed.lines(counts, ', ')}`,
+  ]);
 }

@@ -1,5 +1,4 @@
 import { Hono } from 'hono';
-import { hidePasswords } from '../../../contract/credentials.ts';
 import { readTextFields } from '../../body.ts';
 import { serviceCaller } from '../../call-service.ts';
 import { type App, type AppContext, type AppDependencies, basePath } from '../../environment.ts';
@@ -48,6 +47,7 @@ export function dashboard(app: App, parts: AppDependencies): App {
   // Code that reads a body notes it here, although requests to the dashboard are not logged.
   pages.use((c, next) => {
     c.set('requestLog', {});
+    c.set('secrets', parts.secrets);
     return next();
   });
 
@@ -57,7 +57,7 @@ export function dashboard(app: App, parts: AppDependencies): App {
     const status = refusal && !isScript(c) ? statusOf(refusal.error) : 200;
     const html = renderPage(c, parts, shown, refusal);
     c.status(status);
-    return c.html(SHOW_KEYS.has(shown.path) ? html : hidePasswords(parts.mask(html)));
+    return c.html(SHOW_KEYS.has(shown.path) ? html : parts.secrets.mask(html));
   };
   /** Shows the page with the error on top. Internal errors go to the log. */
   const refuse = (c: AppContext, page: PageRenderer, thrown: unknown, form?: Omit<Refusal, 'error'>) => {
@@ -111,7 +111,7 @@ export function dashboard(app: App, parts: AppDependencies): App {
     const { htmlReport } = await import('../../../audit/reports.ts');
     const html = htmlReport({ ...last, orders: last.orders }, last.options.ipnUrl, new Date(last.endedAt));
     c.header('Content-Disposition', 'attachment; filename="gateway-sim-audit.html"');
-    return c.html(hidePasswords(parts.mask(html)));
+    return c.html(parts.secrets.mask(html));
   });
   const asset = (name: string, type: string, text: string) =>
     pages.get(`${UI}/${name}`, (c) => {
