@@ -265,7 +265,7 @@ export function curlOfAll(requests: readonly ProbeRequest[]): string | null {
 export function described({ status, body, error, headers }: Observation, mask: Mask): string {
   if (status === null) return error ? `no response: ${error}` : 'no response';
   const location = headers.find(([name]) => name.toLowerCase() === 'location')?.[1];
-  const line = mask(body.trim().split(/\r?\n/, 1)[0] ?? '', 120);
+  const line = mask(body.trim().split(/\r?\n/, 1)[0] ?? '', { most: 120 });
   const to = location === undefined ? '' : ` to ${location}`;
   return `answered ${status}${to}${line ? ` “${line}”` : ' with an empty body'}`;
 }
@@ -273,7 +273,9 @@ export function described({ status, body, error, headers }: Observation, mask: M
 export function requestText({ method, url, body, manner }: ProbeRequest, mask: Mask): string {
   const how = manner === undefined || manner === 'whole' ? '' : ` (${manner})`;
   const shown =
-    typeof body === 'string' ? mask(decoded(body.replaceAll('+', ' ')), 600) : `${body?.length ?? 0} bytes`;
+    typeof body === 'string'
+      ? mask(decoded(body.replaceAll('+', ' ')), { most: 600 })
+      : `${body?.length ?? 0} bytes`;
   return `${method ?? (body === undefined ? 'GET' : 'POST')} ${url}${how}${body === undefined ? '' : `: ${shown}`}`;
 }
 

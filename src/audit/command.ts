@@ -204,7 +204,7 @@ export async function runCommand(
   });
   if (problem === undefined) return stdout;
   const lastLine = stderr.trim().split('\n').at(-1);
-  const words = lastLine ? `: ${mask(lastLine, 200)}` : '';
+  const words = lastLine ? `: ${mask(lastLine, { most: 200 })}` : '';
   throw new GatewayError('check_failed', `${what} \`${line}\` ${problem}${words}`);
 }
 

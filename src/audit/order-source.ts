@@ -288,7 +288,7 @@ export class Orders {
         id > this.#lastRequest && method === 'POST' && paymentId === null && target.includes('/initiate'),
     );
     return refused
-      ? `the emulator at ${url} (public key ${publicKey}) rejected the initiate request ${mask(refused.requestBody ?? '', 60)} with ${refused.responseBody ?? 'no response'}`
+      ? `the emulator at ${url} (public key ${publicKey}) rejected the initiate request ${mask(refused.requestBody ?? '', { most: 60 })} with ${refused.responseBody ?? 'no response'}`
       : `no initiate request reached ${url}. Check how the order is placed, and which gateway address and public key (${publicKey}) the shop uses. The command "keys env" prints both`;
   }
 

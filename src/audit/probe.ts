@@ -341,7 +341,7 @@ const isRecentTime = (text: string) =>
 
 /** The difference between two outputs of a probe: the changed JSON members, otherwise both texts. */
 export function differenceOf(before: string, after: string, mask: Mask): string {
-  const short = (text = 'nothing') => mask(text, 60);
+  const short = (text = 'nothing') => mask(text, { most: 60 });
   const members = (text: string) =>
     new Map(Object.entries(parsed(text) ?? {}).map(([name, value]) => [name, JSON.stringify(value)]));
   const [old, current] = [members(before), members(after)];

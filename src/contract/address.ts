@@ -34,10 +34,10 @@ interface Login {
 
 /**
  * The user and the password in an address, also if it is invalid, because its password has a character that must be
- * encoded; undefined if it has no password.
+ * encoded; undefined if it has no password, or is too long.
  */
 export function loginIn(text: string): Login | undefined {
-  if (!text.includes('@')) return undefined;
+  if (!text.includes('@') || text.length > MAX_URL_LENGTH) return undefined;
   const authority = URL.canParse(text)
     ? /^\s*[a-z][a-z\d+.-]*:[/\\]*([^:/\\?#]*):([^/\\?#]+)@/i
     : /^\s*[a-z][a-z\d+.-]*:\/\/([^:]*):(.+)@/is;
@@ -56,16 +56,12 @@ export function basicCredentials(url: string): string | undefined {
   if (!URL.canParse(url)) return undefined;
   const { username, password } = new URL(url);
   if (username === '' && password === '') return undefined;
-  return Buffer.concat([bytesOf(username), Buffer.from(':'), bytesOf(password)]).toString('base64');
+  return btoa(`${bytesOf(username)}:${bytesOf(password)}`);
 }
 
-/** The bytes of percent-encoded text, which need not be UTF-8. */
-function bytesOf(text: string): Buffer {
-  const decoded = text.replace(/%([0-9a-f]{2})/gi, (_, hex: string) =>
-    String.fromCharCode(Number.parseInt(hex, 16)),
-  );
-  return Buffer.from(decoded, 'latin1');
-}
+/** The bytes of percent-encoded text, which need not be UTF-8, as characters. */
+const bytesOf = (text: string) =>
+  text.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 
 /** The address that an IPN is fired at. @throws GatewayError `invalid_fields` */
 export function requireReceiver(to: string | undefined, payment: { ipnUrl: string } | undefined): string {

@@ -292,7 +292,7 @@ export async function diagnose(
   const tried = answers.map(({ name, report, words }) => ({
     name,
     status: report.responseStatus,
-    answer: mask(report.responseBody ?? words, KEPT_ANSWER),
+    answer: mask(report.responseBody ?? words, { most: KEPT_ANSWER }),
   }));
   const nothing = { cause: null, fix: null, mistake: null, accepted: null };
   const diagnosis = { at: timestamp(context().now), ...nothing, ...result, tried };

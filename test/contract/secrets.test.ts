@@ -95,6 +95,21 @@ describe.each(Object.entries(ENCODINGS))('%s', (_, write) => {
   });
 });
 
+it('all of several occurrences are masked, each in another encoding', () => {
+  const { mask } = secretsOf(...PASSWORDS.map(addressOf));
+  const all = (texts: readonly string[]) =>
+    Object.values(ENCODINGS)
+      .flatMap((write) => texts.map((text) => write(text)))
+      .join('\n');
+  const shown = all(PASSWORDS.map(() => addressOf('…'))).replace(
+    /%25E2%2580%25A6|%E2%80%A6|%e2%80%a6|\\u2026/g,
+    '…',
+  );
+  expect(mask(all(PASSWORDS.map(addressOf)))).toBe(shown);
+  const hidden = new Secrets([HOSTILE_KEY, SECRET]).maskKeys(all([HOSTILE_KEY, SECRET, HOSTILE_KEY]));
+  expect(hidden).not.toMatch(/abcdef|HIJ/);
+});
+
 const keys = fc.string({ unit: fc.integer({ min: 33, max: 126 }).map(String.fromCharCode), minLength: 6 });
 
 it('no part of an encoded key stays, whatever is around it', () => {
@@ -122,7 +137,7 @@ describe('a secret that is cut off', () => {
   it('is masked before a text is cut', () => {
     const text = `key ${SECRET} rejected`;
     for (let most = 1; most <= text.length; most++) {
-      const shown = mask(text, most);
+      const shown = mask(text, { most });
       expect(shown.length).toBeLessThanOrEqual(most);
       expect('key sec_sim_…uv rejected').toContain(shown.replace(/…$/, ''));
     }
@@ -210,8 +225,8 @@ it('learns later, and keeps the newest passwords', () => {
   const address = (number: number) => `http://shop:p"w${number}@a`;
   const secrets = new Secrets([], { later: [address(0)] });
   expect(secrets.mask(address(0))).toBe('http://shop:…@a');
-  secrets.learn(Array.from({ length: 20 }, (_, index) => address(index + 1)));
-  expect(secrets.mask(`${address(20)} ${address(0)}`)).toBe(`http://shop:…@a ${address(0)}`);
+  secrets.learn(Array.from({ length: 100 }, (_, index) => address(index + 1)));
+  expect(secrets.mask(`${address(100)} ${address(0)}`)).toBe(`http://shop:…@a ${address(0)}`);
 });
 
 it.each([
@@ -229,8 +244,8 @@ it.each([
   mask('the first text compiles the patterns');
   const began = process.cpuUsage();
   for (const text of ['x', 'sec_sim_', '%25', '\\', '%5C', "'", '"\'', ':', '//shop:', '&amp;', '…'])
-    mask(text.repeat(500_000 / text.length));
-  expect(process.cpuUsage(began).user).toBeLessThan(2_000_000);
+    mask(text.repeat(65_536 / text.length));
+  expect(process.cpuUsage(began).user).toBeLessThan(1_500_000);
 });
 
 it('headers with credentials are masked whole', () => {

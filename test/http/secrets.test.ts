@@ -195,12 +195,7 @@ describe('the password of an address', () => {
         `/ui/payments/${id}`,
         `/ui/ipns/${ipn}`,
       ];
-      const shown = [
-        '/requests',
-        '/events?since=0&follow=false',
-        ...paths,
-        '?status=ipn-not-accepted',
-      ];
+      const shown = ['/requests', '/events?since=0&follow=false', ...paths, '?status=ipn-not-accepted'];
       const texts = await Promise.all(shown.map(async (path) => [path, await read(sim, path)] as const));
       for (const [path, text] of [...texts, ['the log', JSON.stringify(seen)] as const]) {
         expect([path, LEAKS.map((leak) => leak.exec(text)?.[0])]).toEqual([path, LEAKS.map(() => undefined)]);

@@ -127,7 +127,7 @@ function setUpProblem({ shop, before }: Target, after: OrderSnapshot): SetUpProb
   if (after.text === before.text && UNKNOWN_ORDER.test(after.text))
     return problem(
       'probe',
-      `the probe does not know the order, even after a correct IPN: ${shop.gateway.mask(after.text, 60)}`,
+      `the probe does not know the order, even after a correct IPN: ${shop.gateway.mask(after.text, { most: 60 })}`,
     );
   const isAtPath = differsAtPath(paidWhen, before.text, after.text);
   if (!isAtPath && isCountOrLog(before.text, after.text)) return undefined;

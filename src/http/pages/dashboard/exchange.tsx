@@ -94,13 +94,13 @@ function OneSide(props: { side: Side; id: string; what: string; limit: number })
     <>
       {[line, ...headers.map(([name, value]) => `${name}: ${value}`)].join('\n')}
       {'\n\n'}
-      <span id={`${id}-body`}>{mask(body ?? '', limit)}</span>
+      <span id={`${id}-body`}>{mask(body ?? '', { most: limit })}</span>
     </>
   );
   return (
     <>
       <Code
-        text={[line, body && ['\n', ...withKeys(mask(pretty(body), limit))]]}
+        text={[line, body && ['\n', ...withKeys(mask(pretty(body), { most: limit }))]]}
         what={capitalized(what)}
         copies={isWhole ? `${id}-body` : undefined}
         wraps

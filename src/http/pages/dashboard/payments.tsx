@@ -211,7 +211,7 @@ function Rejected({ parts }: { parts: AppDependencies }) {
       <summary>
         <Status of="failed">{`${grouped(total)} rejected at initiate`}</Status>{' '}
         <span class="soft">
-          {clip(first.identifier, mask)}: {mask(first.reason, LONGEST_REASON)}
+          {clip(first.identifier, mask)}: {mask(first.reason, { most: LONGEST_REASON })}
         </span>
       </summary>
       <ul class="reasons">
@@ -220,7 +220,7 @@ function Rejected({ parts }: { parts: AppDependencies }) {
             <Link href={recordPath('requests', request.id)}>
               {clip(identifier, mask) || `Request ${request.id}`}
             </Link>{' '}
-            {mask(reason, LONGEST_REASON)} <Ago at={request.at} />
+            {mask(reason, { most: LONGEST_REASON })} <Ago at={request.at} />
           </li>
         ))}
       </ul>

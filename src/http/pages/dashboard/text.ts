@@ -1,4 +1,3 @@
-import type { Mask } from '../../../contract/secrets.ts';
 import { span } from '../../../contract/time.ts';
 
 /** Makes a body readable: indents JSON, decodes a form to one field per line, and leaves other bodies unchanged. */
@@ -37,7 +36,7 @@ export function capitalized(word: string): string {
 const LONGEST = 50;
 
 /** Masks a text, and removes the middle if it is too long for a list. The record's page shows the whole text. */
-export function clip(text: string, mask: Mask): string {
+export function clip(text: string, mask: (text: string) => string): string {
   const shown = mask(text);
   return shown.length > LONGEST ? `${shown.slice(0, LONGEST / 2)}…${shown.slice(-LONGEST / 2)}` : shown;
 }
