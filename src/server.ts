@@ -158,8 +158,9 @@ async function build(plan: Plan, { folder, store, clock, identity }: Opened, shu
   const { options, settings, egress, initial, preparation, controlToken, style, baseUrl, report } = plan;
   const random = systemRandom;
   const stopped = shutdown.stopping.signal;
-  const events = new EventLog(store, clock, randomUUID().slice(0, 8));
+  // Before the log, which shows each change.
   const secrets = secretsOf(store, options, controlToken);
+  const events = new EventLog(store, clock, randomUUID().slice(0, 8));
   const notice = (text: string) => events.notice(text);
   const drawIds = () =>
     createIds(

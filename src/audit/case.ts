@@ -141,6 +141,7 @@ export const evidence = (
   answer: { url: request.url, status: observation.status },
 });
 
+/** Several requests, for a finding. */
 export const sentText = ({ gateway }: Pick<Shop, 'gateway'>, requests: readonly ProbeRequest[]): string =>
   requests.map((request) => requestText(request, gateway.mask)).join('\n');
 

@@ -284,31 +284,34 @@ function follow(text: string, start: number, parts: Parts): { count: number; end
   return { count, ends };
 }
 
+/** Where a character may end, which may also be quoted for a shell. */
+function endsOf(text: string, at: number, part: Part): readonly number[] {
+  const ends = encodedEnds(text, at, part);
+  if (part.text !== "'" || !ends.length) return ends;
+  // A quotation mark ends the quotation, stands alone behind a backslash, and begins the next quotation.
+  const alone = ends.filter((end) => afterBackslashes(text, end) > end);
+  const next = alone.flatMap((end) => encodedEnds(text, end, part));
+  return [...ends, ...next.flatMap((end) => encodedEnds(text, end, part))];
+}
+
 const NONE: readonly number[] = [];
 
 /**
  * Where a character may end that stands at a place as it is; percent-encoded, as in addresses and forms; escaped, as in
- * JSON, by PHP and for terminals; as an HTML entity; or quoted for a shell. Each also repeatedly, as JSON in a form.
+ * JSON, by PHP and for terminals; or as an HTML entity. Each also repeatedly, as JSON in a form.
  */
-function endsOf(text: string, at: number, part: Part): readonly number[] {
+function encodedEnds(text: string, at: number, part: Part): readonly number[] {
   if (part.isPlain) return text[at] === part.text ? [at + 1] : NONE;
   // Nearly all texts are something else.
   if (!text.startsWith(part.text, at) && !/[\\%&u+]/.test(text[at] ?? '')) return NONE;
   const from = afterBackslashes(text, at);
   if (part.text.startsWith('\\')) return from > at ? [from] : NONE;
-  const ends = [
+  return [
     ...(text.startsWith(part.text, from) ? [from + part.text.length] : NONE),
     ...(part.text === ' ' && text[from] === '+' ? [from + 1] : NONE),
     ...afterPercent(text, from, part),
     ...afterEntity(text, from, part),
     ...afterUnits(text, from, part),
-  ];
-  if (part.text !== "'") return ends;
-  // A quotation mark ends the quotation of a shell, stands alone, and begins the next one.
-  const alone = ends.filter((end) => afterBackslashes(text, end) > end);
-  return [
-    ...ends,
-    ...alone.flatMap((end) => endsOf(text, end, part)).flatMap((end) => endsOf(text, end, part)),
   ];
 }
 
