@@ -5,6 +5,8 @@ import { type HintStyle, NPX } from './contract/error.ts';
 import type { SimEvent } from './contract/event.ts';
 import { FaultRules } from './contract/fault.ts';
 import { parseInput } from './contract/input.ts';
+import type { Merchant } from './contract/merchant.ts';
+import { Secrets } from './contract/secrets.ts';
 import { timestamp } from './contract/time.ts';
 import { Courier } from './delivery/courier.ts';
 import { allowedHosts, Egress } from './delivery/egress.ts';
@@ -19,7 +21,6 @@ import type { Context } from './domain/settings.ts';
 import { faultView, simEventView } from './http/control/views.ts';
 import type { AppDependencies, ServerRuntime } from './http/environment.ts';
 import { listen, nameIn } from './http/listener.ts';
-import { createMask } from './http/mask.ts';
 import { aliasesOf, settingsOf } from './interpret-options.ts';
 import { basePathsOf, baseUrlOf, givenAs, isGivenByUser, ownUrlOf, spellingOf } from './options/resolve.ts';
 import type { OptionName, ResolvedOptions } from './options/start-options.ts';
@@ -159,6 +160,8 @@ async function build(plan: Plan, { folder, store, clock, identity }: Opened, shu
   const { options, settings, egress, initial, preparation, controlToken, style, baseUrl, report } = plan;
   const random = systemRandom;
   const stopped = shutdown.stopping.signal;
+  // Before the log, which shows each change.
+  const secrets = secretsOf(store, options, controlToken);
   let rows: SeenRows = UNSEEN;
   const run = randomUUID().slice(0, 8);
   const events = new EventLog(store, clock, run, (deliveryId) => rows.whenKnown(deliveryId));
@@ -203,6 +206,7 @@ async function build(plan: Plan, { folder, store, clock, identity }: Opened, shu
     context,
     random,
     events,
+    secrets,
     rows,
     visit: (url) => poster.visit(url, settings.ipn.timeoutMs, stopped),
     // Loaded only when used, to keep the start fast.
@@ -232,10 +236,29 @@ async function build(plan: Plan, { folder, store, clock, identity }: Opened, shu
     ...useCases,
     runtime,
     dialect,
-    mask: createMask(useCases, controlToken),
+    secrets,
     report,
   };
   return { parts, courier };
+}
+
+/** The secrets of an emulator. Replaced keys and addresses, which old records may contain, stay masked. */
+function secretsOf(store: Store, options: ResolvedOptions, controlToken: string | null): Secrets {
+  const keysOf = (merchants: Iterable<Merchant>) => [...merchants].map(({ secretKey }) => secretKey);
+  const keys = [controlToken ?? '', ...keysOf(store.state.merchants.values())];
+  const secrets = new Secrets(keys, { later: addressesIn(store) });
+  secrets.learn(options);
+  store.onChange(({ merchants = [], payments, deliveries }) => {
+    secrets.add(keysOf(merchants));
+    secrets.learn({ payments, deliveries });
+  });
+  return secrets;
+}
+
+function* addressesIn({ state }: Store) {
+  for (const { ipnUrl, successUrl, cancelUrl, siteLogo } of state.payments.values())
+    yield [ipnUrl, successUrl, cancelUrl, siteLogo];
+  for (const { url } of state.deliveries.values()) yield url;
 }
 
 /** The shop's database. Loaded only when used, to keep the start fast. @throws GatewayError `usage`, `forbidden` */

@@ -365,6 +365,7 @@ const CROSS_CUTTING = [
   'architecture',
   'http/pages/page-facts',
   'http/pages/page-numbers',
+  'http/secrets',
   'library/alias-hosts',
   'library/test-environment',
   'marks',

@@ -24,7 +24,7 @@ import { SENDER } from './cases/sender.ts';
 import { TRANSPORT } from './cases/transport.ts';
 import { AuditClient } from './client.ts';
 import { Withheld } from './command.ts';
-import { type AuditGateway, secretMask, withoutSecrets } from './gateway.ts';
+import { type AuditGateway, withoutSecrets } from './gateway.ts';
 import { type Fix, MISTAKES } from './mistakes.ts';
 import { completeOptions, hasOrders, withPreset } from './options.ts';
 import { Orders } from './order-source.ts';
@@ -103,9 +103,8 @@ export async function audit(
       notices.add(`the audit could not cancel its pending orders: ${error.message}`);
     });
     report();
-    const mask = secretMask(gateway);
     const check = Object.fromEntries(
-      Object.entries(shop.check).map(([name, text]) => [name, text && mask(text)]),
+      Object.entries(shop.check).map(([name, text]) => [name, text && gateway.mask(text)]),
     ) as AuditReport['check'];
     return {
       ...(shop.witness?.learned && { learned: shop.witness.learned }),
@@ -314,7 +313,7 @@ async function afterStop(
   if (!alone.stopped) return tryAgain(one, alone, run, shop);
   shop.cutShort = null;
   const last = shop.seen.at(-1);
-  const shown = last ? evidence(last.request, last.observation) : {};
+  const shown = last ? evidence(shop, last.request, last.observation) : {};
   await shop.restart();
   const because = { mistake: 'handler-breaks', harm: BREAKS } as const;
   const why = `Your shop stops when it gets this request, also alone in a fresh process. ${BREAKS}`;
@@ -467,7 +466,7 @@ function provenBy(shop: Shop, control: AuditedCase | undefined, one: AuditCase, 
 /** The result of a case for the report, without secrets that the shop may have revealed. */
 function auditedCase(shop: Shop, one: AuditCase, finding: Finding, seen: string | null): AuditedCase {
   const { verdict, sent, observed, why, curl, unpaid, because = one } = finding;
-  const mask = secretMask(shop.gateway);
+  const { mask } = shop.gateway;
   const isBad = isReportable(verdict);
   const known: Fix = finding.fix ?? MISTAKES[because.mistake];
   const language = languageOf(shop.seen.slice(0, LANGUAGE_SAMPLE).map(({ observation }) => observation));

@@ -130,12 +130,20 @@ export function withOrder(run: (target: Target) => Promise<Finding>): Run {
 }
 
 /** The request and its response, for a finding. */
-export const evidence = (request: ProbeRequest, observation: Observation) => ({
-  sent: requestText(request),
-  observed: described(observation),
+export const evidence = (
+  { gateway: { mask } }: Pick<Shop, 'gateway'>,
+  request: ProbeRequest,
+  observation: Observation,
+) => ({
+  sent: requestText(request, mask),
+  observed: described(observation, mask),
   curl: curlOf(request),
   answer: { url: request.url, status: observation.status },
 });
+
+/** Several requests, for a finding. */
+export const sentText = ({ gateway }: Pick<Shop, 'gateway'>, requests: readonly ProbeRequest[]): string =>
+  requests.map((request) => requestText(request, gateway.mask)).join('\n');
 
 /** An IPN is posted to the order's ipn_url. */
 export type Sent = Ipn | ProbeRequest;
@@ -143,7 +151,7 @@ export type Sent = Ipn | ProbeRequest;
 export async function send({ shop, post }: Target, sent: Sent) {
   const request = sent instanceof Ipn ? post(sent) : sent;
   const observation = await shop.send(request);
-  return { observation, shown: evidence(request, observation) };
+  return { observation, shown: evidence(shop, request, observation) };
 }
 
 /** The part of a finding that does not follow from its request. */
@@ -342,8 +350,7 @@ export function rejects(
         ? skipped('there is nothing to send')
         : (await oneByOne(target, [last]))[0];
     })(shop);
-    if (alone.verdict !== 'fail')
-      return { ...finding, sent: led.map(requestText).join('\n'), curl: curlsOf(led) };
+    if (alone.verdict !== 'fail') return { ...finding, sent: sentText(shop, led), curl: curlsOf(led) };
     harmful.set(shop, led.length - 1);
     return alone;
   };
@@ -439,7 +446,7 @@ export function afterPayment(run: (target: Target & { paid: OrderSnapshot }) => 
     return unproven(
       isPaid
         ? 'what the payment of the control did, another payment had not done in time'
-        : `its genuine IPN did not pay the order (${described(observation)})`,
+        : `its genuine IPN did not pay the order (${described(observation, target.shop.gateway.mask)})`,
     );
   });
 }

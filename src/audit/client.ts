@@ -4,6 +4,7 @@ import { curlRequest } from '../contract/curl.ts';
 import type { AttemptFailure } from '../contract/delivery.ts';
 import { describeFailure } from '../contract/describe-delivery.ts';
 import { GatewayError } from '../contract/error.ts';
+import type { Mask } from '../contract/secrets.ts';
 import { type Egress, EgressError } from '../delivery/egress.ts';
 import {
   failureOf,
@@ -261,19 +262,19 @@ export function curlOfAll(requests: readonly ProbeRequest[]): string | null {
 }
 
 /** An observation as text. */
-export function described({ status, body, error, headers }: Observation): string {
+export function described({ status, body, error, headers }: Observation, mask: Mask): string {
   if (status === null) return error ? `no response: ${error}` : 'no response';
   const location = headers.find(([name]) => name.toLowerCase() === 'location')?.[1];
-  const line = body.trim().split(/\r?\n/, 1)[0]?.slice(0, 120) ?? '';
+  const line = mask(body.trim().split(/\r?\n/, 1)[0] ?? '', { most: 120 });
   const to = location === undefined ? '' : ` to ${location}`;
   return `answered ${status}${to}${line ? ` “${line}”` : ' with an empty body'}`;
 }
 
-export function requestText({ method, url, body, manner }: ProbeRequest): string {
+export function requestText({ method, url, body, manner }: ProbeRequest, mask: Mask): string {
   const how = manner === undefined || manner === 'whole' ? '' : ` (${manner})`;
   const shown =
     typeof body === 'string'
-      ? decoded(body.replaceAll('+', ' ')).slice(0, 600)
+      ? mask(decoded(body.replaceAll('+', ' ')), { most: 600 })
       : `${body?.length ?? 0} bytes`;
   return `${method ?? (body === undefined ? 'GET' : 'POST')} ${url}${how}${body === undefined ? '' : `: ${shown}`}`;
 }

@@ -1,6 +1,7 @@
 import { PLACEHOLDERS, type Placeholder } from '../contract/audit.ts';
 import { GatewayError, hint, usage } from '../contract/error.ts';
 import type { Payment } from '../contract/payment.ts';
+import type { Mask } from '../contract/secrets.ts';
 import { shorten } from '../contract/text.ts';
 import { namesOf } from '../contract/vocabulary.ts';
 import { runProcess } from '../system/run-process.ts';
@@ -26,6 +27,7 @@ export type OrderValues = Readonly<{ [Name in Placeholder]?: string | undefined 
 export interface CommandRun {
   /** Variables, in addition to those of this process and the order. */
   environment: Readonly<Record<string, string>>;
+  mask: Mask;
   /** In real time, independent of the emulator's clock. */
   limitMs?: number | undefined;
   /** Ends the command and all its processes. */
@@ -185,7 +187,7 @@ const MAX_OUTPUT = 2 ** 20;
 export async function runCommand(
   { what, line, asks }: Command,
   values: OrderValues,
-  { environment, limitMs = LIMIT_MS, cancelled }: CommandRun,
+  { environment, mask, limitMs = LIMIT_MS, cancelled }: CommandRun,
 ): Promise<string> {
   for (const name of asks) requireFit(name, values[name]);
   cancelled?.throwIfAborted();
@@ -202,7 +204,7 @@ export async function runCommand(
   });
   if (problem === undefined) return stdout;
   const lastLine = stderr.trim().split('\n').at(-1);
-  const words = lastLine ? `: ${lastLine.slice(0, 200)}` : '';
+  const words = lastLine ? `: ${mask(lastLine, { most: 200 })}` : '';
   throw new GatewayError('check_failed', `${what} \`${line}\` ${problem}${words}`);
 }
 

@@ -1,16 +1,16 @@
 import { GatewayError } from '../contract/error.ts';
 import type { RecordedRequest } from '../contract/event.ts';
 import type { InitiateFields, Payment, Settled, SettleInput } from '../contract/payment.ts';
+import type { Mask } from '../contract/secrets.ts';
 import type { Egress } from '../delivery/egress.ts';
-import { textMask } from '../system/secret.ts';
 
 /** The part of an emulator that an audit needs. */
 export interface AuditGateway {
   url: string;
   publicKey: string;
   secretKey: string;
-  /** Null if none is needed. */
-  controlToken: string | null;
+  /** For the output of shops and commands, before it goes into a report. */
+  mask: Mask;
   /** Limits orders, probes and attacks to the addresses that IPNs of this emulator may reach. */
   egress: Egress;
   /** Environment variables for the user's commands. */
@@ -27,18 +27,14 @@ export interface AuditGateway {
   requests: { list(filter: { payment?: string }): Promise<{ data: RecordedRequest[] }> };
 }
 
-/** Masks the emulator's secrets in the output of shops and commands, before it goes into a report. */
-export function secretMask({ secretKey, controlToken }: Secrets): (text: string) => string {
-  return textMask([secretKey, controlToken ?? '']);
-}
-
-/** @throws the same error, without the secrets of the emulator */
-export async function withoutSecrets<Result>(gateway: Secrets, run: () => Promise<Result>): Promise<Result> {
+/** @throws the same error, without secrets */
+export async function withoutSecrets<Result>(
+  { mask }: Pick<AuditGateway, 'mask'>,
+  run: () => Promise<Result>,
+): Promise<Result> {
   try {
     return await run();
   } catch (error) {
-    throw error instanceof GatewayError ? error.masked(secretMask(gateway)) : error;
+    throw error instanceof GatewayError ? error.masked(mask) : error;
   }
 }
-
-type Secrets = Pick<AuditGateway, 'secretKey' | 'controlToken'>;

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../contract/error.ts';
 import type { Payment } from '../contract/payment.ts';
-import { shorten } from '../contract/text.ts';
 import { readText } from '../delivery/sender.ts';
 import { errorPage, ownWords } from '../domain/receiver-answer.ts';
 import { disposable } from '../system/disposal.ts';
@@ -280,14 +279,14 @@ export class Orders {
 
   /** Describes what the emulator saw of an order that initiated no payment. */
   async #whyNone(): Promise<string> {
-    const { url, publicKey } = this.#gateway;
+    const { url, publicKey, mask } = this.#gateway;
     const { data } = await this.#gateway.requests.list({});
     const refused = data.find(
       ({ id, method, target, paymentId }) =>
         id > this.#lastRequest && method === 'POST' && paymentId === null && target.includes('/initiate'),
     );
     return refused
-      ? `the emulator at ${url} (public key ${publicKey}) rejected the initiate request ${shorten(refused.requestBody ?? '')} with ${refused.responseBody ?? 'no response'}`
+      ? `the emulator at ${url} (public key ${publicKey}) rejected the initiate request ${mask(refused.requestBody ?? '', { most: 60 })} with ${refused.responseBody ?? 'no response'}`
       : `no initiate request reached ${url}. Check how the order is placed, and which gateway address and public key (${publicKey}) the shop uses. The command "keys env" prints both`;
   }
 
@@ -338,7 +337,7 @@ function placeOf(gateway: AuditGateway, options: CompleteOptions, orders: Orders
   if (order) return () => callUserFunction('placing an order', order);
   if (orderCmd !== undefined) {
     const command = readCommand('the order command', orderCmd, ['ipn_url']);
-    const running = { environment: gateway.env, limitMs: timeoutMs };
+    const running = { environment: gateway.env, mask: gateway.mask, limitMs: timeoutMs };
     return (givenUp) => runCommand(command, { ipn_url: ipnUrl }, { ...running, cancelled: endedBy(givenUp) });
   }
   if (orderUrl !== undefined) {

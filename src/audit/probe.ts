@@ -2,7 +2,8 @@ import { isAddress } from '../contract/address.ts';
 import { PLACEHOLDERS, type Placeholder } from '../contract/audit.ts';
 import type { AuditOptions } from '../contract/audit-options.ts';
 import { GatewayError, usage } from '../contract/error.ts';
-import { plainText, shorten } from '../contract/text.ts';
+import type { Mask } from '../contract/secrets.ts';
+import { plainText } from '../contract/text.ts';
 import { namesOf } from '../contract/vocabulary.ts';
 import type { Egress } from '../delivery/egress.ts';
 import { MAX_RESPONSE_BYTES, readText } from '../delivery/sender.ts';
@@ -66,7 +67,7 @@ const SHARED: readonly Placeholder[] = ['identifier', 'amount'];
  */
 export function probesOf(
   options: Partial<AuditOptions>,
-  { env: environment, egress }: Pick<AuditGateway, 'env' | 'egress'>,
+  { env: environment, egress, mask }: Pick<AuditGateway, 'env' | 'egress' | 'mask'>,
 ) {
   const { probeCmd, probeUrl, probe, paidWhen = '', probes = {}, timeoutMs: limitMs, cancelled } = options;
   const known = (options.orderCmd ?? options.order) ? namesOf(PLACEHOLDERS) : WITHOUT_ORDER;
@@ -74,7 +75,7 @@ export function probesOf(
   const byCommand = (what: string, line: string): Probe => {
     const command = readCommand(what, line, known);
     return async (values) => ({
-      text: await runCommand(command, values, { environment, limitMs, cancelled }),
+      text: await runCommand(command, values, { environment, mask, limitMs, cancelled }),
       status: null,
     });
   };
@@ -335,18 +336,17 @@ const isRecentTime = (text: string) =>
   /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/.test(text) && Math.abs(Date.parse(text) - realNow()) < DAY_MS;
 
 /** The difference between two outputs of a probe: the changed JSON members, otherwise both texts. */
-export function differenceOf(before: string, after: string): string {
+export function differenceOf(before: string, after: string, mask: Mask): string {
+  const short = (text = 'nothing') => mask(text, { most: 60 });
   const members = (text: string) =>
     new Map(Object.entries(parsed(text) ?? {}).map(([name, value]) => [name, JSON.stringify(value)]));
   const [old, current] = [members(before), members(after)];
   const changed = [...current].filter(([name, value]) => old.get(name) !== value);
-  const shown = changed.map(
-    ([name, value]) => `${name} from ${shorten(old.get(name) ?? 'nothing')} to ${shorten(value)}`,
-  );
+  const shown = changed.map(([name, value]) => `${name} from ${short(old.get(name))} to ${short(value)}`);
   if (shown.length) return shown.join(', ');
   const [was, is] = [before, after].map((text) => text.split('\n'));
   const line = is?.findIndex((text, index) => text !== was?.[index]) ?? -1;
-  return `${shorten(was?.[line] ?? 'nothing')} before, ${shorten(is?.[line] ?? 'nothing')} after`;
+  return `${short(was?.[line])} before, ${short(is?.[line])} after`;
 }
 
 /** Whether texts differ only in numbers, recent times, list lengths and added lines. */

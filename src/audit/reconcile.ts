@@ -6,7 +6,7 @@ import { plainText, pluralize } from '../contract/text.ts';
 import { Database } from '../database/database.ts';
 import { runConcurrently, unlessAborted } from './audit.ts';
 import { valuesOf } from './command.ts';
-import { type AuditGateway, secretMask, withoutSecrets } from './gateway.ts';
+import { type AuditGateway, withoutSecrets } from './gateway.ts';
 import { asRowCondition, requireConsistent } from './options.ts';
 import { conditionProblem, probesOf, valueAt } from './probe.ts';
 import { Witness } from './witness.ts';
@@ -23,7 +23,7 @@ interface ReconcileOptions
   fulfilled?: string | undefined;
 }
 
-type Gateway = Pick<AuditGateway, 'payments' | 'env' | 'egress' | 'secretKey' | 'controlToken'>;
+type Gateway = Pick<AuditGateway, 'payments' | 'env' | 'egress' | 'mask'>;
 
 const PAGE = 200;
 const CONCURRENCY = 4;
@@ -38,8 +38,7 @@ const CONCURRENCY = 4;
 export async function reconcile(gateway: Gateway, options: ReconcileOptions) {
   return withoutSecrets(gateway, async () => {
     const { compared, found } = await unlessAborted(options.cancelled, compare(gateway, options));
-    const mask = secretMask(gateway);
-    return { compared, found: found.map((one) => ({ ...one, detail: mask(one.detail) })) };
+    return { compared, found: found.map((one) => ({ ...one, detail: gateway.mask(one.detail) })) };
   });
 }
 

@@ -304,7 +304,7 @@ export class Shop {
       ({ observation, isSurvived }) => observation.status === null && !isSurvived,
     );
     const running = (unanswered.length ? unanswered : last.slice(-1)).map(({ request }) =>
-      requestText(request),
+      requestText(request, this.gateway.mask),
     );
     const { host } = new URL(this.options.ipnUrl);
     return `nothing is listening on ${host} since these requests were running: ${running.join('; ') || 'none'}`;
@@ -480,7 +480,7 @@ export class Shop {
 
   /** What differs between two outputs of the probe, for a report. */
   difference(before: string, after: string): string {
-    return this.witness?.difference(before, after) ?? differenceOf(before, after);
+    return this.witness?.difference(before, after) ?? differenceOf(before, after, this.gateway.mask);
   }
 
   /** An output of the probe, for a report. */

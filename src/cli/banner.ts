@@ -1,9 +1,9 @@
 import { relative } from 'node:path';
-import { hidePasswords } from '../contract/credentials.ts';
 import { command, hint } from '../contract/error.ts';
 import { fidelityIn, profileText } from '../system/fidelity.ts';
 import { VERSION } from '../system/package-info.ts';
 import { type Output, pairs } from './output.ts';
+import { Printed } from './printed.ts';
 import type { RunningServer } from './start-emulator.ts';
 
 /** The first line of `start --json`. */
@@ -38,11 +38,11 @@ export function announce(
   ready: ReadyEvent,
   notices: readonly string[],
   output: Output,
-  banner: () => string,
+  banner: () => string | Printed,
 ): void {
   output.pointTo(ready);
   for (const notice of notices) output.notice(notice);
-  if (output.json) output.line(JSON.stringify(ready));
+  if (output.json) output.document(JSON.stringify(ready));
   else output.line(output.quiet ? `ready ${ready.url}` : banner());
 }
 
@@ -50,9 +50,9 @@ export function announce(
 export function bannerText(
   ready: ReadyEvent,
   server: RunningServer,
-  { colour, render }: Output,
+  { colour, render, secrets }: Output,
   cwd: string,
-): string {
+): Printed {
   const { url, dataDir, controlToken, tlsCa, proxyPort } = ready;
   const { payments, cards, wallets, runtime } = server.parts;
   const { options } = runtime;
@@ -67,7 +67,7 @@ export function bannerText(
     ...accessTo(ready),
     // How clients with a hard-coded gateway host connect, and where IPNs and mapped hosts go.
     Proxy: proxyPort === null ? undefined : `http://${hostname}:${proxyPort}   for ${hosts}`,
-    Forwarded: options.forwardIpn.map(hidePasswords).join(', ') || undefined,
+    Forwarded: options.forwardIpn.map((target) => secrets.mask(target)).join(', ') || undefined,
     Aliases:
       proxyPort === null && hosts ? `${hosts}   (${protocol}//, add them to your hosts file)` : undefined,
     Sandbox: `e-mail ${options.sandboxEmail}   code ${options.sandboxCode}`,
@@ -78,17 +78,17 @@ export function bannerText(
       ? `${relative(cwd, dataDir) || '.'}/db.json  (${payments.all.size} payments, ${cards.all.size} cards)`
       : 'in memory, lost when the emulator stops',
   });
-  const text = [
-    `${colour.bold('gateway-sim')} ${VERSION}   ${colour.yellow('LOCAL EMULATOR, no real money moves')}`,
+  const lines = [
+    Printed.line`${colour.bold('gateway-sim')} ${VERSION}   ${colour.yellow('LOCAL EMULATOR, no real money moves')}`,
     '',
-    facts,
+    ...facts.split('\n'),
     ...faultsOf(server).map((fault) => colour.red(`FAULT ON      ${fault}`)),
     ...(tlsCa === null ? [] : trustLines(tlsCa, cwd)),
     '',
     render(hint`Try it        ${example}`),
     render(hint`Press Ctrl-C to stop. For all commands, run: ${command('--help')}`),
-  ].join('\n');
-  return `\n${text.replace(/^(?=.)/gm, '  ')}\n`;
+  ];
+  return Printed.lines(['', ...lines.map((line) => (line === '' ? line : Printed.line`  ${line}`)), '']);
 }
 
 /** How clients trust the certificate. Nothing is installed. */

@@ -1,16 +1,18 @@
-import { shownHeaders } from '../contract/credentials.ts';
 import type { Attempt, Delivery } from '../contract/delivery.ts';
 import { describeChanges } from '../contract/describe-changes.ts';
 import { outcomeOf } from '../contract/describe-delivery.ts';
 import { command, type Hint, hint, renderHint } from '../contract/error.ts';
 import type { SimEvent } from '../contract/event.ts';
 import type { TimelineEntry } from '../contract/payment.ts';
+import { shownHeaders } from '../contract/secrets.ts';
+import { shorten } from '../contract/text.ts';
 import { moment, REDIRECT_WAIT_MS } from '../contract/time.ts';
 import type { Verdict } from '../contract/verdict.ts';
 import { PAYMENT_EVENTS, TIMELINE_EVENTS } from '../contract/vocabulary.ts';
 import { isRejectedInitiate } from '../library/merchant-client.ts';
 import type { Verification } from '../wire/dialect.ts';
-import { columns, type Output, onOneLine, wrapped } from './output.ts';
+import type { Output } from './output.ts';
+import { columns, onOneLine, Printed, wrapped } from './printed.ts';
 
 /*
  * IPNs, timelines and events as text.
@@ -78,7 +80,7 @@ export function firstLineOf(whole: string): string | undefined {
     ? body.replace(/<(style|script)\b[\s\S]*?<\/\1\s*>/gi, '\n').replace(/<[^>]*>/g, '\n')
     : body;
   const first = text.split('\n').find((line) => line.trim());
-  return first === undefined ? undefined : onOneLine(first.trim().slice(0, SHOWN_OF_ANSWER));
+  return first === undefined ? undefined : onOneLine(shorten(first.trim(), SHOWN_OF_ANSWER));
 }
 
 /** What to run next if the last attempt was not accepted; nothing if its cause is known. */
@@ -145,7 +147,7 @@ type LineStyle = Pick<Output, 'colour' | 'style'>;
 export function eventPrinter(output: Output): (event: SimEvent) => void {
   const verdicts = new Verdicts();
   return (event) => {
-    if (output.json) output.line(JSON.stringify(event));
+    if (output.json) output.document(JSON.stringify(event));
     else for (const line of eventLines(event, output, verdicts)) output.line(line);
   };
 }
@@ -174,30 +176,31 @@ export function eventLines(
   event: SimEvent,
   { colour, style }: LineStyle,
   verdicts = new Verdicts(),
-): string[] {
-  const [first, ...warnings] = linesOf(event, { colour, style }, verdicts);
-  const lines = [
-    ...(first === undefined ? [] : [`${clockTime(event.at)}  ${first}`]),
-    ...warnings.map((text) => `          ${colour.yellow('!')}    ${text}`),
-  ];
-  // A line break in a value must not fake a line of the log.
+): Printed[] {
+  const [first, ...notes] = linesOf(event, { colour, style }, verdicts);
+  const indent = ' '.repeat(15);
   // A command stays on one line, so that it can be pasted.
   const program = style.command({ command: '' });
-  return lines
-    .map((line) => line.replaceAll('\n', '\\u000a'))
-    .map((line) => {
-      const indent = ' '.repeat(15);
-      const at = line.indexOf(program);
-      if (at === -1) return wrapped(line, indent);
-      return line.length > columns() ? `${line.slice(0, at).trimEnd()}\n${indent}${line.slice(at)}` : line;
-    });
+  return [
+    ...(first === undefined ? [] : [Printed.line`${clockTime(event.at)}  ${first}`.wrapped(indent)]),
+    ...notes.flatMap((text) => {
+      const whole = Printed.line`          ${colour.yellow('!')}    ${text}`;
+      const at = text.indexOf(program);
+      if (at === -1) return whole.wrapped(indent);
+      if (whole.text.length <= columns()) return whole;
+      const before = Printed.line`          ${colour.yellow('!')}    ${text.slice(0, at).trimEnd()}`;
+      return [before, Printed.line`${indent}${text.slice(at)}`];
+    }),
+  ];
 }
 
 /** Reported by other lines: the request for a page, the sent code. */
 const TOLD_ELSEWHERE: readonly string[] = ['opened', 'code_sent'];
 
-/** The event without its time, followed by warnings and hints. */
-function linesOf(event: SimEvent, as: LineStyle, verdicts: Verdicts): string[] {
+/** The event without its time, followed by warnings and hints. May be empty. */
+type Lines = [] | [first: Printed, ...notes: string[]];
+
+function linesOf(event: SimEvent, as: LineStyle, verdicts: Verdicts): Lines {
   const { colour } = as;
   switch (event.type) {
     case 'request': {
@@ -206,7 +209,7 @@ function linesOf(event: SimEvent, as: LineStyle, verdicts: Verdicts): string[] {
       // As in deployments, the response to a rejected initiate request has status 200, so the status is not enough.
       const isRejected = status === 200 && isRejectedInitiate(event.request);
       const answer = isRejected ? colour.yellow(`${status} rejected`) : statusText(status, colour);
-      return [`-->  ${method} ${path}  ${answer}  ${durationMs} ms`, ...notes];
+      return [Printed.line`-->  ${method} ${path}  ${answer}  ${durationMs} ms`, ...notes];
     }
     case 'payment': {
       // One line for the last step of a change. Other lines report the steps before it.
@@ -215,9 +218,9 @@ function linesOf(event: SimEvent, as: LineStyle, verdicts: Verdicts): string[] {
       const { id, identifier, mode, status, amount, currency } = event.payment;
       if (step.event !== 'initiated' && step.event !== 'settled') {
         const detail = step.detail === null ? '' : `: ${step.detail}`;
-        return [`     payment ${identifier}  ${PAYMENT_EVENTS[step.event]}${detail}`];
+        return [Printed.line`     payment ${identifier}  ${PAYMENT_EVENTS[step.event]}${detail}`];
       }
-      const line = `     payment ${identifier}  ${amount} ${currency}  ${mode}  ${colour.bold(status)}  ${id}`;
+      const line = Printed.line`     payment ${identifier}  ${amount} ${currency}  ${mode}  ${colour.bold(status)}  ${id}`;
       // The line of the initiate request reports its warnings.
       return step.event === 'settled' ? [line, ...event.warnings] : [line];
     }
@@ -225,14 +228,15 @@ function linesOf(event: SimEvent, as: LineStyle, verdicts: Verdicts): string[] {
       return deliveryLines(event, as, verdicts);
     case 'message': {
       const { email, code, identifier } = event.message;
-      return [`<--  code ${colour.bold(code)} to ${email}  ${identifier}`];
+      return [Printed.line`<--  code ${colour.bold(code)} to ${email}  ${identifier}`];
     }
     case 'cardTransaction': {
       const { cardId, type, amount, currency, details } = event.cardTransaction;
-      return [`     card ${cardId}  ${type}${amount} ${currency}  ${details}`.trimEnd()];
+      const about = details ? `  ${details}` : '';
+      return [Printed.line`     card ${cardId}  ${type}${amount} ${currency}${about}`];
     }
     case 'notice':
-      return [`${colour.yellow('!')}    ${event.text}`];
+      return [Printed.line`${colour.yellow('!')}    ${event.text}`];
   }
 }
 
@@ -240,13 +244,15 @@ function deliveryLines(
   { delivery, step, at }: Extract<SimEvent, { type: 'delivery' }>,
   { colour, style }: LineStyle,
   verdicts: Verdicts,
-): string[] {
+): Lines {
   const { identifier, attempts, note, postponedBy, nextAttemptAt, state, underWay, verdict } = delivery;
-  const line = (what: string, number: number) =>
-    `<--  IPN ${receiverOf(delivery)}  ${what}  ${identifier}  attempt ${number}`;
+  const line = (what: string | Printed, number: number) =>
+    Printed.line`<--  IPN ${receiverOf(delivery)}  ${what}  ${identifier}  attempt ${number}`;
   if (step === 'planned') {
     const isPutOff = postponedBy !== null && nextAttemptAt !== null && nextAttemptAt > at;
-    return isPutOff ? [`     IPN ${identifier}  ${note}; next attempt at ${clockTime(nextAttemptAt)}`] : [];
+    return isPutOff
+      ? [Printed.line`     IPN ${identifier}  ${note ?? ''}; next attempt at ${clockTime(nextAttemptAt)}`]
+      : [];
   }
   if (step === 'waiting') {
     if (!underWay) return [];
@@ -261,11 +267,11 @@ function deliveryLines(
   if (responseStatus !== null) result = statusText(responseStatus, colour);
   // A body can reject what its status accepts.
   if (isBad && error === null) result = colour.red(`${responseStatus} not accepted`);
-  const first = line(`${result}  ${durationMs} ms`, number);
+  const first = line(Printed.line`${result}  ${durationMs} ms`, number);
   const changed = delivery.changes?.length ? [`     your shop: ${describeChanges(delivery.changes)}`] : [];
   if (error === null && !isBad && verdict.tone !== 'warning') return [first, ...changed];
   const times = verdicts.count(verdict);
-  if (times > 1) return [`${first}  (same as above, ${times} times)`];
+  if (times > 1) return [Printed.line`${first}  (same as above, ${times} times)`];
   const { cause, fix } = verdict;
   const [next] = whatToDo(delivery);
   return [
@@ -282,7 +288,7 @@ function clockTime(at: string): string {
   return new Date(at).toTimeString().slice(0, 8);
 }
 
-function statusText(status: number, colour: Output['colour']): string {
+function statusText(status: number, colour: Output['colour']): Printed {
   if (status >= 500) return colour.red(String(status));
   return status >= 400 ? colour.yellow(String(status)) : colour.green(String(status));
 }

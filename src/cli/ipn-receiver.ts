@@ -61,11 +61,11 @@ export async function listenForIpns(
     const answer = forwardTo === undefined ? own : await passOn(request, forwardTo, egress);
     const seen = { event: 'ipn', at: new Date().toISOString(), method, url, headers, body: text };
     const destination = forwardTo === undefined ? '' : ` by ${forwardTo}`;
-    output.line(
-      output.json
-        ? JSON.stringify({ ...seen, verdict, answered: answer.status })
-        : `--> ${method} ${url}  answered ${answer.status}${destination}\n${text}\n${verificationText(verdict)}\n`,
-    );
+    if (output.json) output.document(JSON.stringify({ ...seen, verdict, answered: answer.status }));
+    else
+      output.line(
+        `--> ${method} ${url}  answered ${answer.status}${destination}\n${text}\n${verificationText(verdict)}\n`,
+      );
     return answer;
   };
   const wanted = Number(portText);
@@ -74,11 +74,11 @@ export async function listenForIpns(
   await using receiver = await receiveOnLoopback(receive, wanted);
   const { url, port } = receiver;
   const target = forwardTo === undefined ? '' : `, forwarding them to ${forwardTo}`;
-  output.line(
-    output.json
-      ? JSON.stringify({ event: 'ready', url, port, forwardTo: forwardTo ?? null, pid: process.pid })
-      : `Listening for IPNs at ${url}${target}. Press Ctrl-C to stop.`,
-  );
+  if (output.json)
+    output.document(
+      JSON.stringify({ event: 'ready', url, port, forwardTo: forwardTo ?? null, pid: process.pid }),
+    );
+  else output.line(`Listening for IPNs at ${url}${target}. Press Ctrl-C to stop.`);
   await new Promise((resolve) => {
     for (const name of ['SIGINT', 'SIGTERM']) signals.once(name, resolve);
   });

@@ -1,7 +1,4 @@
 import type { Writable } from 'node:stream';
-import { Chalk, type ChalkInstance } from 'chalk';
-import { hidePasswords } from '../contract/credentials.ts';
-import { OBEYED_BY_TERMINALS } from '../contract/curl.ts';
 import {
   type CommandHint,
   ERRORS,
@@ -13,38 +10,11 @@ import {
   PLAIN,
   renderHint,
 } from '../contract/error.ts';
+import { maskedIn, Secrets } from '../contract/secrets.ts';
 import { moment } from '../contract/time.ts';
 import { connectionFlags } from './connection-flags.ts';
 import type { Io } from './io.ts';
-
-/*
- * Text from merchants and receivers may contain escape sequences and characters that change the text direction. They are
- * never sent to a terminal (chosen), but written as in JSON, such as \u001b.
- */
-
-// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern searches for control characters
-const COLOURS = /(\u001b\[(?:1|22|3[1-69]|90)m)/;
-
-/** Escapes text from outside. Line breaks stay, colours do not. */
-export function escaped(text: string): string {
-  return text.replace(
-    OBEYED_BY_TERMINALS,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
-}
-
-/** Escapes text for a terminal or a pipe. Line breaks and our own colours stay. */
-export function printable(text: string): string {
-  return text
-    .split(COLOURS)
-    .map((part, index) => (index % 2 ? part : escaped(part)))
-    .join('');
-}
-
-/** Escapes a value in a line or cell, so that its line breaks cannot fake other lines. */
-export function onOneLine(value: string): string {
-  return escaped(value).replaceAll('\n', '\\u000a');
-}
+import { type Colours, columns, escaped, flowing, onOneLine, Printed, wrapped } from './printed.ts';
 
 /** Commands that need no running emulator. */
 const NEED_NO_SERVER: readonly string[] = ['start', 'exec', 'init', 'docs', 'openapi', '--help'];
@@ -69,7 +39,7 @@ export function hintStyle(invocation: string, connection: (command: string) => s
 export interface CommandResult {
   json: unknown;
   /** The same content as text; goes to stdout. */
-  text: string;
+  text: string | Printed;
   /** Additional information; goes to stderr. */
   notices?: readonly (string | Hint)[];
   /** Set if the command worked but its check failed. */
@@ -90,7 +60,9 @@ export class Output {
   json: boolean;
   quiet: boolean;
   /** Colours of stdout. Off if it is not a terminal or the user disables them. */
-  readonly colour: ChalkInstance;
+  readonly colour: Colours;
+  /** The secrets that texts are masked for. JSON documents are not: their addresses are as sent. */
+  secrets = new Secrets();
   /** The flags that a printed command needs to find the same emulator; may be empty. */
   #connection: (command: string) => string = () => '';
   /** Writes commands as the user would type them, for the same emulator. */
@@ -107,7 +79,8 @@ export class Output {
     this.#io = io;
     this.style = hintStyle(invocation, (command) => this.#connection(command));
     const wanted = color && !io.env['NO_COLOR'] && io.stdout.isTTY;
-    this.colour = new Chalk({ level: wanted ? 1 : 0 });
+    this.colour = Printed.colours(Boolean(wanted));
+    this.secrets.learn(io.env);
   }
 
   /**
@@ -124,9 +97,17 @@ export class Output {
   readonly render = (text: string | Hint): string =>
     typeof text === 'string' ? text : renderHint(text, this.style);
 
+  /** A copy of a record to print as text: its secrets are masked before its texts are cut or wrapped. */
+  shown<Value>(record: Value): Value {
+    this.secrets.learn(record);
+    return maskedIn(record, this.secrets.mask);
+  }
+
   /** Prints the result of a command. @returns the exit code */
   show({ json, text, notices = [], failure, failureCode = 'check_failed' }: CommandResult): number {
-    this.line(this.json ? JSON.stringify(json) : hidePasswords(text));
+    this.secrets.learn(json);
+    if (this.json) this.document(JSON.stringify(json));
+    else this.line(text);
     for (const notice of notices) this.notice(notice);
     if (failure === undefined) return 0;
     this.notice(`gateway-sim: ${failure}`);
@@ -148,7 +129,7 @@ export class Output {
     const { stderr } = this.#io;
     this.#progressAt ??= now;
     if (stderr.isTTY) {
-      write(stderr, `${REWRITE}${escaped(text)}`);
+      write(stderr, `${REWRITE}${escaped(this.secrets.mask(text))}`);
       this.#isRewritable = true;
     } else if (now >= this.#progressAt + PROGRESS_MS) {
       this.#progressAt = now;
@@ -161,15 +142,26 @@ export class Output {
     this.#isRewritable = false;
   }
 
-  line(text: string): void {
+  /** Prints a text for people. */
+  line(text: string | Printed): void {
+    const shown = this.secrets.mask(text instanceof Printed ? text.text : escaped(text));
+    this.#write(shown === '' ? '' : `${shown}\n`);
+  }
+
+  /** Prints a JSON document, whose addresses are as sent. */
+  document(text: string): void {
+    this.#write(`${escaped(text)}\n`);
+  }
+
+  #write(text: string): void {
     this.#removeProgress();
-    write(this.#io.stdout, text === '' ? '' : `${printable(text)}\n`);
+    write(this.#io.stdout, text);
   }
 
   notice(text: string | Hint): void {
     this.#removeProgress();
     const shown = typeof text === 'string' ? this.#inLines(text) : this.#onLines(text);
-    write(this.#io.stderr, `${escaped(hidePasswords(shown))}\n`);
+    write(this.#io.stderr, `${escaped(this.secrets.mask(shown))}\n`);
   }
 
   /** Prose in lines that fit. An error is one line where a program may read it. */
@@ -200,7 +192,7 @@ export class Output {
     const { message, problems, hint, code } = thrown;
     if (this.json) {
       const remedy = hint && { remedy: this.render(hint) };
-      this.line(JSON.stringify({ ...thrown.toJSON(), ...remedy }));
+      this.document(JSON.stringify({ ...thrown.toJSON(), ...remedy }));
     }
     this.notice(`gateway-sim: ${message}`);
     for (const problem of problems[0] === message ? problems.slice(1) : problems) {
@@ -270,44 +262,6 @@ export function pairs(facts: Readonly<Record<string, string | undefined>>): stri
     .map(([name, value]) => wrapped(`${name.padEnd(width)}  ${onOneLine(value)}`, indent))
     .join('\n');
 }
-
-/** The width of the terminal; without one, that of most. */
-export const columns = (): number => process.stdout.columns ?? (Number(process.env['COLUMNS']) || 80);
-
-/** The number of characters, without colours. */
-const shownLength = (text: string) =>
-  text.split(COLOURS).reduce((sum, part, index) => sum + (index % 2 ? 0 : part.length), 0);
-
-/**
- * A line, on as many lines as it needs. Words, such as addresses, stay whole, and so does what stands between two wide
- * spaces, such as a command, if it fits on a line. What does not fit at all stays beside its label.
- *
- * @param indent begins the further lines
- */
-export function wrapped(text: string, indent: string): string {
-  const fits = (start: string, part: string) => shownLength(start) + shownLength(part) <= columns();
-  const parts = (text.match(/\s*\S+(?: \S+)*/g) ?? []).flatMap((part) =>
-    fits(indent, part.trimStart()) ? part : (part.match(/\s*\S+/g) ?? []),
-  );
-  const lines: string[] = [];
-  let line = '';
-  for (const part of parts) {
-    const isLabel = !lines.length && line.length <= indent.length;
-    if (fits(line, part) || (isLabel && !fits(indent, part.trimStart()))) line += part;
-    else {
-      lines.push(line);
-      line = indent + part.trimStart();
-    }
-  }
-  return [...lines, line].join('\n');
-}
-
-/** Lines of prose, each on as many lines as it needs. */
-export const flowing = (text: string): string =>
-  text
-    .split('\n')
-    .map((line) => wrapped(line, '  '))
-    .join('\n');
 
 export function fieldsOf(record: object): string {
   const shown = Object.entries(record).map(([name, value]) => [name, fieldText(value)]);

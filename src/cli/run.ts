@@ -22,7 +22,8 @@ import { readConfiguration, startConfiguration } from './configuration.ts';
 import { connect } from './connect.ts';
 import { NEVER_GUESS } from './connection-flags.ts';
 import type { Io } from './io.ts';
-import { columns, hintStyle, Output, pairs } from './output.ts';
+import { hintStyle, Output, pairs } from './output.ts';
+import { columns } from './printed.ts';
 
 /** The commands and groups, in the order of the help. Only the requested one is loaded. */
 export const COMMANDS: Readonly<Record<string, () => Promise<Command | Group>>> = {
@@ -90,7 +91,7 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
     const flags = argv.slice(2, argv.includes('--') ? argv.indexOf('--') : undefined);
     if (isJsonWanted(flags, io) && !OWN_STDOUT.has(flags.find((word) => !word.startsWith('-')))) {
       const message = error.code === 'commander.help' ? 'no command was specified' : error.message;
-      new Output(io, {}).line(JSON.stringify(usage(message.replace(/^error: /, ''))));
+      new Output(io, {}).document(JSON.stringify(usage(message.replace(/^error: /, ''))));
     }
     return 2;
   }
@@ -167,6 +168,7 @@ async function act(parsed: Commander, command: Command, invocation: string, io: 
   const text = (name: string) => (typeof flags[name] === 'string' ? flags[name] : undefined);
   const variable = (name: string) => io.env[environmentName(name)] || undefined;
   const [url, dataDir, tlsCa] = [text('url'), text('dataDir'), text('tlsCa')];
+  output.secrets.learn([options, parsed.args]);
   output.pointTo({ url, dataDir: url === undefined ? (dataDir ?? null) : null, tlsCa: tlsCa ?? null });
   const choice = {
     // A folder on the command line overrides an address in the environment.

@@ -1,12 +1,11 @@
-import { hidePasswords } from '../contract/credentials.ts';
 import type { StoredAttempt } from '../contract/delivery.ts';
 import { attemptView, noteOf } from '../contract/describe-delivery.ts';
 import type { SimEvent } from '../contract/event.ts';
 import type { PaymentStep } from '../contract/payment.ts';
+import { maskedIn, Secrets } from '../contract/secrets.ts';
 import type { Records } from '../contract/state.ts';
 import { dialect } from '../library/merchant-client.ts';
 import type { Snapshot } from '../store/snapshot.ts';
-import { maskedIn, textMask } from '../system/secret.ts';
 import {
   type VerdictDependencies,
   verdictFields,
@@ -52,10 +51,11 @@ export function storedEvents(snapshot: Snapshot): SimEvent[] {
       cardTransaction,
     })),
   ];
-  const mask = textMask(merchants.map(({ secretKey }) => secretKey));
+  const secrets = new Secrets(merchants.map(({ secretKey }) => secretKey));
+  secrets.learn({ payments, deliveries });
   return events
     .sort((one, other) => Date.parse(one.at) - Date.parse(other.at))
-    .map((event, index) => maskedIn({ seq: index + 1, ...event }, (text) => hidePasswords(mask(text))));
+    .map((event, index) => maskedIn({ seq: index + 1, ...event }, secrets.mask));
 }
 
 function paymentEvents(stored: Records['payments'], parts: VerdictDependencies): Unnumbered[] {

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { AuditClient } from '../audit/client.ts';
 import { bareHost } from '../contract/address.ts';
 import { GatewayError } from '../contract/error.ts';
+import { Secrets } from '../contract/secrets.ts';
 import { Egress } from '../delivery/egress.ts';
-import { textMask } from '../system/secret.ts';
 import { at } from './answer.ts';
 import { compare, type Verdict } from './expectation.ts';
 import { appliesWith, type Expected, type InForce, type ManifestLine } from './manifest.ts';
@@ -119,7 +119,9 @@ export async function conform(options: ConformOptions) {
   await work(wanted.filter(isAlone));
   if (gone) for (const line of unanswered) verdicts.set(line, whenGone(gone));
   const checked = { target: options.url, profile: inForce.profile };
-  return { report: reportOf(checked, verdicts, textMask([publicKey, secretKey])), gone };
+  const secrets = new Secrets([publicKey, secretKey]);
+  secrets.learn(options.ipnUrl);
+  return { report: reportOf(checked, verdicts, secrets.mask), gone };
 }
 
 /** Marks a request that this run sends to itself. */

@@ -1,3 +1,4 @@
+import type { Mask } from '../contract/secrets.ts';
 import type { Verdict } from './expectation.ts';
 import type { ManifestLine } from './manifest.ts';
 
@@ -32,12 +33,11 @@ export interface ConformReport {
 export function reportOf(
   { target, profile }: Pick<ConformReport, 'target' | 'profile'>,
   verdicts: ReadonlyMap<ManifestLine, Verdict>,
-  mask: (text: string) => string,
+  mask: Mask,
 ): ConformReport {
   const differ: Difference[] = [];
   const unseen: UnseenLine[] = [];
-  // Masked first: a shortened secret would not be recognised.
-  const shown = (text: string) => shortened(mask(text));
+  const shown = (text: string) => mask(text, { most: SHOWN });
   for (const [{ id }, verdict] of verdicts) {
     if ('why' in verdict) unseen.push({ id, why: mask(verdict.why) });
     else if (verdict.mismatches.length) {
@@ -50,4 +50,3 @@ export function reportOf(
 
 /** Maximum characters of an expected value and of a received value. */
 const SHOWN = 240;
-const shortened = (text: string) => (text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text);

@@ -4,8 +4,8 @@ import { AuditClient, FORM, type Observation, type ProbeRequest } from '../audit
 import { bareHost, isLoopback } from '../contract/address.ts';
 import { GatewayError, hint, option } from '../contract/error.ts';
 import { headerIn } from '../contract/headers.ts';
+import { Secrets } from '../contract/secrets.ts';
 import { Egress } from '../delivery/egress.ts';
-import { textMask } from '../system/secret.ts';
 import type { InitiateValues, MerchantDialect } from '../wire/dialect.ts';
 import { at, parsed, paymentIdIn } from './answer.ts';
 
@@ -97,7 +97,7 @@ export class Target {
       const body = new URLSearchParams(form).toString();
       const answer = await this.send(initiatePath, { method: 'POST', body, contentType: FORM });
       const location = answer.status >= 300 && answer.status < 400 && headerIn(answer.headers, 'location');
-      if (location) elsewhere = `; it redirects to ${textMask([publicKey])(location)}`;
+      if (location) elsewhere = `; it redirects to ${new Secrets([publicKey]).mask(location)}`;
       const json = parsed(answer.body);
       const isAccepted = at(json, 'success') !== undefined;
       if (!isAccepted && at(json, 'error') === undefined) continue;

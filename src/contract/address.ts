@@ -31,6 +31,43 @@ export function requireAddress(url: string | undefined, name: string): string {
   return url;
 }
 
+/** The user and the password in an address, as written. */
+interface Login {
+  user: string;
+  password: string;
+}
+
+/**
+ * The user and the password in an address, also if it is invalid, because its password has a character that must be
+ * encoded; undefined if it has no password, or is too long.
+ */
+export function loginIn(text: string): Login | undefined {
+  if (!text.includes('@') || text.length > MAX_URL_LENGTH) return undefined;
+  const authority = URL.canParse(text)
+    ? /^\s*[a-z][a-z\d+.-]*:[/\\]*([^:/\\?#]*):([^/\\?#]+)@/i
+    : /^\s*[a-z][a-z\d+.-]*:\/\/([^:]*):(.+)@/is;
+  const [, user, password] = authority.exec(text) ?? [];
+  return user === undefined || password === undefined ? undefined : { user, password };
+}
+
+/** An address without its password. */
+export function withoutPassword(url: string): string {
+  const login = loginIn(url);
+  return login ? url.replace(`:${login.password}@`, () => ':…@') : url;
+}
+
+/** The credentials in an address, as curl sends them (observed with curl 7.88); undefined if it has none. */
+export function basicCredentials(url: string): string | undefined {
+  if (!URL.canParse(url)) return undefined;
+  const { username, password } = new URL(url);
+  if (username === '' && password === '') return undefined;
+  return btoa(`${bytesOf(username)}:${bytesOf(password)}`);
+}
+
+/** The bytes of percent-encoded text, which need not be UTF-8, as characters. */
+const bytesOf = (text: string) =>
+  text.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+
 /** The address that an IPN is fired at. @throws GatewayError `invalid_fields` */
 export function requireReceiver(to: string | undefined, payment: { ipnUrl: string } | undefined): string {
   if (to !== undefined || payment) return requireAddress(to ?? payment?.ipnUrl, 'to');

@@ -1,5 +1,5 @@
-import { hidePasswords, shownHeader } from './credentials.ts';
 import type { Attempt, Delivery } from './delivery.ts';
+import { shownHeader } from './secrets.ts';
 
 interface PostedDelivery extends Pick<Delivery, 'url' | 'contentType' | 'body'> {
   attempts: readonly Pick<Attempt, 'url' | 'requestHeaders' | 'requestBody'>[];
@@ -40,7 +40,7 @@ export function curlRequest(
   const isPiped = body !== undefined && body.search(OBEYED_BY_TERMINALS) >= 0;
   const parts = [
     // Brackets and braces are part of the address here, not a pattern.
-    `curl ${/[[\]{}]/.test(url) ? '--globoff ' : ''}${quoted(hidePasswords(url))}`,
+    `curl ${/[[\]{}]/.test(url) ? '--globoff ' : ''}${quoted(url)}`,
     ...(method === undefined ? [] : [method === 'HEAD' ? '--head' : `-X ${method}`]),
     ...headers
       .filter(([name]) => !SET_BY_CURL.has(name.toLowerCase()))

@@ -9,7 +9,10 @@ export const KEPT_ANSWER = 200;
 const Asked = record('DiagnosisRequest', 'A request of a diagnosis, and how it was answered.', {
   name: field(text, 'What was sent: `genuine`, or a mistake that the receiver may have.'),
   status: field(z.nullable(count), 'Status of the response; null if none.'),
-  answer: field(text, `The first ${KEPT_ANSWER} characters of the response, or why there was none.`),
+  answer: field(
+    text,
+    `The beginning of the response, at most ${KEPT_ANSWER} characters, with secrets masked; or why there was none.`,
+  ),
 });
 
 export const Diagnosis = record(

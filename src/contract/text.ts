@@ -3,10 +3,10 @@ export function characters(text: string): number {
   return /[\ud800-\udbff]/.test(text) ? [...text].length : text.length;
 }
 
-/** The beginning of a text, for quoting in a message. */
-export function shorten(text: string): string {
+/** The beginning of a text, for quoting in a message. @param most the maximum number of characters */
+export function shorten(text: string, most = 60): string {
   // Counts code points, because half of a surrogate pair is not text.
-  return text.length > 60 ? `${/^.{0,60}/su.exec(text)}…` : text;
+  return text.length > most ? `${new RegExp(`^.{0,${most}}`, 'su').exec(text)}…` : text;
 }
 
 /** A value for an error message, as JSON. Lists and objects, which can have any size and depth, are only named. */

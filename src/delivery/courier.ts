@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { describeEffects } from '../contract/active-fault.ts';
-import { hidePasswords } from '../contract/credentials.ts';
+import { basicCredentials, withoutPassword } from '../contract/address.ts';
 import type { AttemptUnderWay } from '../contract/delivery.ts';
 import type { FaultRule } from '../contract/fault.ts';
 import { REDIRECT_WAIT_MS, timestamp } from '../contract/time.ts';
@@ -246,7 +246,7 @@ export class Courier {
     const headers = headersOf(delivery, target, { contentType: delivery.contentType, body });
     headers.push(['X-Gateway-Sim-Attempt', String(number)]);
     if (target.original !== null)
-      headers.push(['X-Gateway-Sim-Original-Url', asHeader(hidePasswords(target.original))]);
+      headers.push(['X-Gateway-Sim-Original-Url', asHeader(withoutPassword(target.original))]);
     // A rule that only postponed the IPN has no effect on its content.
     const effects = fault && describeEffects(fault);
     if (effects) headers.push(['X-Gateway-Sim-Fault', effects]);
@@ -264,10 +264,12 @@ function headersOf(
   { url, named }: Target,
   { contentType, body }: Pick<IpnRequest, 'contentType' | 'body'>,
 ): [string, string][] {
-  const authorization = basicAuth(url);
+  const credentials = basicCredentials(url);
   return [
     ['Host', hostIn(named)],
-    ...(authorization === undefined ? [] : [['Authorization', authorization] satisfies [string, string]]),
+    ...(credentials === undefined
+      ? []
+      : [['Authorization', `Basic ${credentials}`] satisfies [string, string]]),
     ['User-Agent', `gateway-sim/${VERSION}`],
     ['Accept', '*/*'],
     ['Content-Length', String(Buffer.byteLength(body))],
@@ -282,22 +284,6 @@ function hostIn(url: string): string {
   const { host } = addressOf(url);
   const [, written = ''] = /^[a-z]+:\/\/(?:[^/?#]*@)?([^/?#]*)/i.exec(url) ?? [];
   return written.toLowerCase() === host ? written : host;
-}
-
-/** The credentials in an address, as curl sends them (observed with curl 7.88); undefined if it has none. */
-function basicAuth(url: string): string | undefined {
-  if (!URL.canParse(url)) return undefined;
-  const { username, password } = new URL(url);
-  if (username === '' && password === '') return undefined;
-  return `Basic ${Buffer.concat([bytesOf(username), Buffer.from(':'), bytesOf(password)]).toString('base64')}`;
-}
-
-/** The bytes of percent-encoded text, which need not be UTF-8. */
-function bytesOf(text: string): Buffer {
-  const decoded = text.replace(/%([0-9a-f]{2})/gi, (_, hex: string) =>
-    String.fromCharCode(Number.parseInt(hex, 16)),
-  );
-  return Buffer.from(decoded, 'latin1');
 }
 
 function abortOfAttempts(): AbortController {

@@ -81,7 +81,7 @@ export function createApp(parts: AppDependencies): App {
   // Loaded on request, because the schemas of all messages would slow down the start.
   const document = async () => (await import('./openapi.ts')).openApiDocument(app.routes, parts);
   mountDashboard(app, parts);
-  mountControl(app, controlRoutes(parts, document), parts.mask);
+  mountControl(app, controlRoutes(parts, document), parts.secrets);
   app.notFound((c) => {
     const routes = app.routes.filter(({ method }) => method !== 'ALL');
     return explain(c, unknownRoute(requestLine(c), routes, parts.dialect));

@@ -72,7 +72,9 @@ async function readIncoming(incoming: IncomingMessage, limit: number): Promise<B
 export async function readFields(c: AppContext, { jsonOnly = false } = {}): Promise<PostedFields> {
   const type = headersOf(c)['content-type'] ?? '';
   const read = fieldReader(type, jsonOnly);
-  return read(await (c.get('body') ?? readBody(c, MAX_BODY_BYTES)), type);
+  const posted = read(await (c.get('body') ?? readBody(c, MAX_BODY_BYTES)), type);
+  c.get('secrets').learn(posted.fields);
+  return posted;
 }
 
 /** Reads the text of a whole state without parsing it. @throws GatewayError like `readFields` */

@@ -2,11 +2,11 @@ import type { HttpBindings } from '@hono/node-server';
 import type { Context, Hono } from 'hono';
 import type { HintStyle } from '../contract/error.ts';
 import type { RecordedRequest } from '../contract/event.ts';
+import type { Secrets } from '../contract/secrets.ts';
 import type { Settings } from '../domain/settings.ts';
 import type { ResolvedOptions } from '../options/start-options.ts';
 import type { UseCases } from '../usecases/use-cases.ts';
 import type { Dialect } from '../wire/dialect.ts';
-import type { Mask } from './mask.ts';
 
 export interface ServerRuntime {
   options: ResolvedOptions;
@@ -37,7 +37,7 @@ export function basePath({ baseUrl }: Pick<ServerRuntime, 'baseUrl'>): string {
 export interface AppDependencies extends UseCases {
   runtime: ServerRuntime;
   dialect: Dialect;
-  mask: Mask;
+  secrets: Secrets;
   /** Receives every internal error. */
   report: (error: unknown) => void;
 }
@@ -57,6 +57,8 @@ export interface AppEnvironment {
   };
   Variables: {
     requestLog: RequestLog;
+    /** Learns the passwords in bodies. */
+    secrets: Secrets;
     /** The body, if it was read before its handler needed it. A connection can be read only once. */
     body?: Promise<Buffer>;
   };

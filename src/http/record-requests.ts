@@ -23,6 +23,7 @@ export function recordRequests(parts: AppDependencies): MiddlewareHandler<AppEnv
   return async (c, next) => {
     const log: RequestLog = {};
     c.set('requestLog', log);
+    c.set('secrets', parts.secrets);
     if (c.req.path.startsWith('/_sim')) return next();
     log.id = parts.events.nextRequestId();
     const started = performance.now();

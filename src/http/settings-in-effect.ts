@@ -1,9 +1,8 @@
-import { hidePasswords } from '../contract/credentials.ts';
+import { masked } from '../contract/secrets.ts';
 import { duration } from '../contract/time.ts';
 import { givenAs, readValue } from '../options/resolve.ts';
 import { type OptionName, type OptionSpec, START_OPTIONS } from '../options/start-options.ts';
-import { masked } from '../system/secret.ts';
-import type { ServerRuntime } from './environment.ts';
+import type { AppDependencies } from './environment.ts';
 
 const DEFAULT = 'default';
 
@@ -16,7 +15,7 @@ export interface Setting {
 }
 
 /** The options that someone or something set, and those with their defaults. */
-export function settingsIn({ options }: Pick<ServerRuntime, 'options'>): {
+export function settingsIn({ runtime: { options }, secrets }: Pick<AppDependencies, 'runtime' | 'secrets'>): {
   own: Setting[];
   defaults: Setting[];
 } {
@@ -29,7 +28,7 @@ export function settingsIn({ options }: Pick<ServerRuntime, 'options'>): {
     const shown = spec.kind === 'duration' && typeof value === 'number' ? duration(value) : written(value);
     const isSecret = spec.kind === 'secret' && id !== 'publicKey' && typeof value === 'string';
     const from = givenAs(options, id) ?? (isDefault ? DEFAULT : 'the profile');
-    return { id, value: isSecret ? masked(value) : hidePasswords(shown), from };
+    return { id, value: isSecret ? masked(value) : secrets.mask(shown), from };
   });
   return {
     own: all.filter(({ from }) => from !== DEFAULT),

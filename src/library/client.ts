@@ -1,11 +1,10 @@
 import { promises as dns } from 'node:dns';
 import { writeAuditReports } from '../audit/artifacts.ts';
-import { secretMask } from '../audit/gateway.ts';
 import type { CardAction, CardMovementKind } from '../contract/card-status.ts';
 import { describeFailure } from '../contract/describe-delivery.ts';
 import { GatewayError, usage } from '../contract/error.ts';
 import { isDeliveryId } from '../contract/pasted-ipn.ts';
-import { shorten } from '../contract/text.ts';
+import { type Mask, Secrets } from '../contract/secrets.ts';
 import { OUTCOMES } from '../contract/vocabulary.ts';
 import { allowedHosts, Egress, endpointOf, isMetadata, isOwnInterface } from '../delivery/egress.ts';
 import { failureOf, MAX_RESPONSE_BYTES, send } from '../delivery/sender.ts';
@@ -108,10 +107,11 @@ export function clientOf(
       visit: async (url, fields) => {
         const newest = async () => (await client.payments.list({ limit: 1 })).data[0];
         const before = await newest();
-        const said = await visitShop(url, fields);
+        const mask = maskOf(client, server, [url]);
+        const said = await visitShop(url, fields, mask);
         const payment = await newest();
         if (payment && payment.id !== before?.id) return payment;
-        const problems = [`${url} made no payment: it ${said}`, ...(await whatHappened(client, {}))];
+        const problems = [`${mask(url)} made no payment: it ${said}`, ...(await whatHappened(client, {}))];
         throw new GatewayError('check_failed', problems.join('\n  '), { problems });
       },
       ...outcomes,
@@ -253,8 +253,7 @@ export function clientOf(
     audit: async (options) => {
       const report = await auditReport(client, server, options);
       if (artifacts) {
-        const secrets = { secretKey: keys.secretKey, controlToken: server.controlToken ?? controlToken };
-        const shownUrl = secretMask(secrets)(options.ipnUrl ?? options.orderUrl ?? 'the shop');
+        const shownUrl = maskOf(client, server, options)(options.ipnUrl ?? options.orderUrl ?? 'the shop');
         await writeAuditReports(artifacts, report, shownUrl).catch((error: Error) =>
           options.onNotice?.(`${artifacts} is incomplete: ${error.message}`),
         );
@@ -291,8 +290,18 @@ export async function auditReport(
   ]);
   requireFields('the options of an audit', options, AUDIT_OPTION_NAMES);
   const egress = await unlessAborted(options.cancelled, egressOf(server));
-  const controlToken = server.controlToken ?? client.controlToken;
-  return audit({ ...client, egress, controlToken }, await dialect.ipn(), options);
+  return audit({ ...client, egress, mask: maskOf(client, server, options) }, await dialect.ipn(), options);
+}
+
+/** Masks the secrets of an emulator, and the passwords in options. */
+export function maskOf(
+  { secretKey, controlToken }: Pick<GatewaySimClient, 'secretKey' | 'controlToken'>,
+  server: ControlServer,
+  options: object,
+): Mask {
+  const secrets = new Secrets([secretKey, server.controlToken ?? controlToken ?? '']);
+  secrets.learn(options);
+  return secrets.mask;
 }
 
 /**
@@ -316,7 +325,11 @@ export async function egressOf(server: ControlServer): Promise<Egress> {
 const SHOP_MS = 30_000;
 
 /** Opens an address, or posts a form to it, without following its redirect. @returns its response in words */
-async function visitShop(url: string, fields: Readonly<Record<string, string>> | undefined): Promise<string> {
+async function visitShop(
+  url: string,
+  fields: Readonly<Record<string, string>> | undefined,
+  mask: Mask,
+): Promise<string> {
   const form = fields && new URLSearchParams(fields).toString();
   const headers =
     form === undefined ? [] : ([['Content-Type', 'application/x-www-form-urlencoded']] as const);
@@ -326,9 +339,9 @@ async function visitShop(url: string, fields: Readonly<Record<string, string>> |
       { ...request, method: form === undefined ? 'GET' : 'POST', ...(form !== undefined && { body: form }) },
       MAX_RESPONSE_BYTES,
     );
-    return `answered ${status} ${shorten(body.toString())}`.trim();
+    return `answered ${status} ${mask(body.toString(), { most: 60 })}`.trim();
   } catch (error) {
-    return `did not respond: ${describeFailure(failureOf(error, url), { url })}`;
+    return mask(`did not respond: ${describeFailure(failureOf(error, url), { url })}`);
   }
 }
 

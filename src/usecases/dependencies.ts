@@ -1,5 +1,6 @@
 import type { DiagnoseInput } from '../contract/diagnosis.ts';
 import type { Visit } from '../contract/payment.ts';
+import type { Secrets } from '../contract/secrets.ts';
 import type { Courier } from '../delivery/courier.ts';
 import type { Preparation } from '../domain/bootstrap.ts';
 import type { Faults } from '../domain/faults.ts';
@@ -23,6 +24,7 @@ export interface UseCaseDependencies {
   /** Never seeded, because it generates keys. */
   random: RandomBytes;
   events: EventLog;
+  secrets: Secrets;
   rows: SeenRows;
   /** Opens an address in place of the customer's browser, where the egress rules allow it. */
   visit: (url: string) => Promise<Visit>;

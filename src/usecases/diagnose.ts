@@ -32,7 +32,7 @@ const SHORT_MS = 100;
 
 type DiagnoseDependencies = Pick<
   UseCaseDependencies,
-  'store' | 'courier' | 'context' | 'dialect' | 'orderProbe'
+  'store' | 'courier' | 'context' | 'dialect' | 'orderProbe' | 'secrets'
 >;
 
 /** How the receiver answered a request. */
@@ -42,6 +42,8 @@ interface Answer {
   /** Whether it took the IPN for genuine: the order is paid, or without a probe, it answered 2xx without an objection. */
   isAccepted: boolean;
   status: number | null;
+  /** Without secrets. */
+  body: string;
   /** The body without identifiers, digests, times and numbers. */
   masked: string;
   /** In words: the status and the receiver's own message. */
@@ -65,7 +67,7 @@ export async function diagnose(
   delivery: Delivery,
   { automatic = false, probeUrl, paidWhen }: DiagnoseInput,
   signal: AbortSignal,
-  { store, courier, context, dialect, orderProbe }: DiagnoseDependencies,
+  { store, courier, context, dialect, orderProbe, secrets: { mask } }: DiagnoseDependencies,
 ): Promise<Diagnosis> {
   const merchant = requireDiagnosable(delivery, store.state);
   const isPaid = await orderProbe({ probeUrl, paidWhen }, delivery.identifier);
@@ -99,18 +101,19 @@ export async function diagnose(
   async function send(name: string, request: IpnRequest, timeoutMs: number, until: AbortSignal) {
     const limits = { timeoutMs, signal: until, localOnly: automatic };
     const report = await courier.ask(delivery, request, limits);
-    const { responseStatus: status, responseBody, failure } = report;
-    const text = responseBody ?? '';
+    const { responseStatus: status, failure } = report;
+    const text = mask(report.responseBody ?? '');
     const problem = answerProblem({ status, headers: report.responseHeaders, body: text });
     const isFine = failure === null && !saysRefused(text) && (!problem || problem.tone === 'warning');
     const paid = isPaid && (await isPaidSoon(isPaid));
-    const said = status === null && failure ? describeFailure(failure, report) : ownWords(text);
+    const said = status === null && failure ? mask(describeFailure(failure, report)) : ownWords(text);
     const answer = {
       name,
       request,
       report,
       isAccepted: paid ?? isFine,
       status,
+      body: text,
       masked: masked(text, identifiers),
       words: [status, said && (status === null ? said : `“${said}”`)].filter(Boolean).join(' '),
     };
@@ -178,10 +181,10 @@ export async function diagnose(
     const problem = answerProblem({
       status: first.status,
       headers: responseHeaders,
-      body: first.report.responseBody ?? '',
+      body: first.body,
     });
     // A redirect, a CSRF page, a proxy or an exception answers before any check of the IPN.
-    const isCrash = first.status >= 500 && errorPage(first.report.responseBody ?? '') !== undefined;
+    const isCrash = first.status >= 500 && errorPage(first.body) !== undefined;
     if (problem && problem.tone !== 'warning' && (isCrash || isBeforeHandler(first.status))) {
       const { cause, fix } = problem;
       return { summary: cause, cause, fix, mistake: NOT_THE_SIGNATURE };
@@ -289,7 +292,7 @@ export async function diagnose(
   const tried = answers.map(({ name, report, words }) => ({
     name,
     status: report.responseStatus,
-    answer: (report.responseBody ?? words).slice(0, KEPT_ANSWER),
+    answer: mask(report.responseBody ?? words, { most: KEPT_ANSWER }),
   }));
   const nothing = { cause: null, fix: null, mistake: null, accepted: null };
   const diagnosis = { at: timestamp(context().now), ...nothing, ...result, tried };
@@ -373,7 +376,7 @@ function afterSignature(genuine: Answer, right: Answer, random: Answer): Result 
   return {
     summary: `${cause} It answered ${which} with ${right.words}, and a random signature with ${random.words}.`,
     cause,
-    fix: fixAfterSignature(genuine.report.responseBody ?? ''),
+    fix: fixAfterSignature(genuine.body),
     mistake: NOT_THE_SIGNATURE,
   };
 }

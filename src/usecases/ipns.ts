@@ -43,7 +43,7 @@ function createQueues() {
 
 type IpnDependencies = Pick<
   UseCaseDependencies,
-  'store' | 'courier' | 'context' | 'settings' | 'dialect' | 'orderProbe' | 'rows'
+  'store' | 'courier' | 'context' | 'settings' | 'dialect' | 'orderProbe' | 'rows' | 'secrets'
 >;
 
 /** Sends and inspects IPNs on request. */

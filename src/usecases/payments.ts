@@ -1,4 +1,3 @@
-import { hidePasswords } from '../contract/credentials.ts';
 import type { GatewayError } from '../contract/error.ts';
 import type { PaymentEvent, PaymentStep, TimelineEntry, Visit } from '../contract/payment.ts';
 import { REDIRECT_WAIT_MS } from '../contract/time.ts';
@@ -109,7 +108,7 @@ export function paymentUseCases(parts: UseCaseDependencies) {
       const visited = await parts.rows.aroundReturn(payment.id, () => parts.visit(redirectUrl));
       if (visited.status !== null) await note(payment, 'redirected', redirectUrl);
       const result = visited.status ?? visited.error;
-      events.notice(`GET ${hidePasswords(redirectUrl)}  ${result}  ${payment.identifier}  (visit)`);
+      events.notice(`GET ${redirectUrl}  ${result}  ${payment.identifier}  (visit)`);
       return { ...settled, visit: visited };
     },
 

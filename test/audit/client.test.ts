@@ -9,6 +9,7 @@ import {
   type ProbeRequest,
   requestText,
 } from '../../src/audit/client.ts';
+import { Secrets } from '../../src/contract/secrets.ts';
 import { Egress } from '../../src/delivery/egress.ts';
 import { listen } from '../helpers/answering.ts';
 
@@ -63,6 +64,7 @@ describe('a body', () => {
 
 describe('a request as text', () => {
   const url = 'http://127.0.0.1/ipn';
+  const { mask } = new Secrets();
   it.each([
     [{ url }, 'GET http://127.0.0.1/ipn'],
     [{ url, method: 'HEAD' }, 'HEAD http://127.0.0.1/ipn'],
@@ -70,9 +72,9 @@ describe('a request as text', () => {
     [{ url, body: '%', manner: 'whole' }, 'POST http://127.0.0.1/ipn: %'],
     [{ url, body: 'a', manner: 'slow' }, 'POST http://127.0.0.1/ipn (slow): a'],
     [{ url, body: Buffer.from('abc') }, 'POST http://127.0.0.1/ipn: 3 bytes'],
-    [{ url, body: 'x'.repeat(601) }, `POST http://127.0.0.1/ipn: ${'x'.repeat(600)}`],
+    [{ url, body: 'x'.repeat(601) }, `POST http://127.0.0.1/ipn: ${'x'.repeat(599)}…`],
   ] satisfies [ProbeRequest, string][])('shows what is sent: %j', (request, text) => {
-    expect(requestText(request)).toBe(text);
+    expect(requestText(request, mask)).toBe(text);
   });
 
   it('is a curl command if curl can repeat it', () => {
@@ -103,9 +105,9 @@ describe('a request as text', () => {
       { status: 302, headers: [['location', '/login']] as const },
       'answered 302 to /login with an empty body',
     ],
-    [{ status: 200, body: 'x'.repeat(121) }, `answered 200 “${'x'.repeat(120)}”`],
+    [{ status: 200, body: 'x'.repeat(121) }, `answered 200 “${'x'.repeat(119)}…”`],
   ])('shows the response: %j', (observation, text) => {
     const nothing = { headers: [], body: '', failure: null, error: null, durationMs: 1 };
-    expect(described({ ...nothing, ...observation })).toBe(text);
+    expect(described({ ...nothing, ...observation }, mask)).toBe(text);
   });
 });

@@ -115,7 +115,7 @@ describe("the user's command", () => {
 });
 
 it('leaves no process running', async () => {
-  const running = { environment: {}, limitMs: 20_000 };
+  const running = { environment: {}, mask: (text: string) => text, limitMs: 20_000 };
   const pid = Number(await runCommand(command('sleep 600 >/dev/null 2>&1 & echo $!'), {}, running));
   expect(pid).toBeGreaterThan(1);
   await expect.poll(() => isAlive(pid)).toBe(false);
@@ -131,14 +131,18 @@ const leaving = async () => {
 };
 
 it('a failed command is reported with the last line that it wrote to stderr', async () => {
-  const failing = runCommand(command('echo one >&2; echo two >&2; exit 3'), {}, { environment: {} });
+  const failing = runCommand(
+    command('echo one >&2; echo two >&2; exit 3'),
+    {},
+    { environment: {}, mask: (text: string) => text },
+  );
   await expect(failing).rejects.toThrow(/ 3: two$/);
 });
 
 describe('a command with a process outside its group', () => {
   it('returns its output when it exits', async () => {
     const { line } = await leaving();
-    const running = { environment: {}, limitMs: 20_000 };
+    const running = { environment: {}, mask: (text: string) => text, limitMs: 20_000 };
     expect(await runCommand(command(`${line}; echo paid`), {}, running)).toBe('paid\n');
   });
 
@@ -149,7 +153,7 @@ describe('a command with a process outside its group', () => {
     const run = runCommand(
       command(`${line}; sleep 600`),
       {},
-      { environment: {}, cancelled: cancelled.signal },
+      { environment: {}, mask: (text: string) => text, cancelled: cancelled.signal },
     );
     await expect.poll(pid).toBeGreaterThan(1);
     cancelled.abort(new Error('cancelled'));
@@ -162,7 +166,7 @@ describe("an order's value", () => {
   const run = async (text: string, identifier: string) => {
     const cwd = await temporaryFolder();
     const moved = `cd '${cwd}' && { ${command(text).line}\n}`;
-    const running = { environment: {}, limitMs: 20_000 };
+    const running = { environment: {}, mask: (text: string) => text, limitMs: 20_000 };
     const said = await runCommand({ ...command(text), line: moved }, { identifier, amount: '1' }, running);
     expect(readdirSync(cwd)).toEqual([]);
     return said;

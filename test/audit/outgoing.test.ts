@@ -4,6 +4,7 @@ import { Orders } from '../../src/audit/order-source.ts';
 import { measures, readCondition, stablePart, urlProbe } from '../../src/audit/probe.ts';
 import { reconcile } from '../../src/audit/reconcile.ts';
 import type { AuditOptions } from '../../src/contract/audit-options.ts';
+import { Secrets } from '../../src/contract/secrets.ts';
 import { Egress } from '../../src/delivery/egress.ts';
 import { egressOf } from '../../src/library/client.ts';
 import { BROKEN, startAnswering } from '../helpers/answering.ts';
@@ -196,7 +197,7 @@ describe('the output of a shop', () => {
     const probeUrl = `${await startAnswering((_request, response) => void response.end(said))}/{identifier}`;
     const payment = { identifier: 'a', status: 'succeeded', amount: '1.00' };
     const gateway = {
-      ...{ env: {}, egress: new Egress([], () => undefined), secretKey: '', controlToken: null },
+      ...{ env: {}, egress: new Egress([], () => undefined), mask: new Secrets().mask },
       payments: { list: async () => ({ data: [payment], nextCursor: null }) },
     };
     const options = { probeUrl, paidWhen: '.status=paid', orderAmount: '.status' };
@@ -242,7 +243,7 @@ describe('the egress rules of an audit', () => {
   it('apply to reconcile', async () => {
     const egress = new Egress([], () => undefined);
     const payments = { list: () => Promise.reject(new Error('too late')) };
-    const gateway = { env: {}, egress, payments, secretKey: 'sec_sim_0123456789', controlToken: null };
+    const gateway = { env: {}, egress, payments, mask: new Secrets().mask };
     const options = { probeUrl: 'http://8.8.8.8/{identifier}', paidWhen: '/paid/' };
     await expect(reconcile(gateway as never, options)).rejects.toMatchObject({
       code: 'forbidden',

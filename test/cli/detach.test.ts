@@ -42,6 +42,24 @@ describe('start --detach', () => {
     expect((await stat(log)).mode & 0o777).toBe(0o600);
   });
 
+  it.each([
+    ['as JSON', ['--json']],
+    ['as text', []],
+  ])('prints the keys %s, and its log does not have them', async (_, flags) => {
+    const cwd = await temporaryFolder();
+    const secrets = { secretKey: 'sec_sim_0123456789abcdef', controlToken: 'token-0123456789abcdef' };
+    const given = ['--secret-key', secrets.secretKey, '--control-token', secrets.controlToken];
+    const start = ['start', '--detach', '--port', '0', ...given, ...flags];
+    const { code, stdout } = await runBinary(start, { cwd });
+    expect(code).toBe(0);
+    for (const secret of Object.values(secrets)) expect(stdout).toContain(secret);
+    if (flags.length) expect(JSON.parse(stdout)).toMatchObject({ event: 'ready', ...secrets });
+    expect((await run(['stop'], { cwd })).code).toBe(0);
+    const log = await readFile(join(cwd, '.gateway-sim', 'start.log'), 'utf8');
+    for (const shown of ['sec_sim_…ef', 'token-01…ef']) expect(log).toContain(shown);
+    for (const secret of Object.values(secrets)) expect(log).not.toContain(secret.slice(0, 12));
+  });
+
   it('reports an emulator that is already running, or the options that differ', async () => {
     const cwd = await temporaryFolder();
     const { ready } = await detached(['--detach', '--loose', '--seed', 'a'], { cwd });

@@ -9,7 +9,7 @@ describe("the first line of a receiver's response", () => {
     ['<script>x</script><!-- -->', undefined],
     ['', undefined],
     [null, undefined],
-    ['a'.repeat(500), 'a'.repeat(200)],
+    ['a'.repeat(500), `${'a'.repeat(200)}…`],
     ['\u001b[2Jx', '\\u001b[2Jx'],
   ])('of %j is %j', (body, line) => {
     const failed = { error: 'no', responseBody: body };

@@ -1,9 +1,9 @@
 import { PassThrough } from 'node:stream';
-import { Chalk } from 'chalk';
 import { describe, expect, it } from 'vitest';
 import { auditText } from '../../src/cli/commands/audit.ts';
 import { eventLines } from '../../src/cli/format.ts';
-import { Output, onOneLine, pairs, printable, table } from '../../src/cli/output.ts';
+import { Output, pairs, table } from '../../src/cli/output.ts';
+import { escaped, onOneLine, Printed } from '../../src/cli/printed.ts';
 import { auditMistakes, auditSummary } from '../../src/contract/audit-summary.ts';
 import { OBEYED_BY_TERMINALS } from '../../src/contract/curl.ts';
 import { PLAIN } from '../../src/contract/error.ts';
@@ -12,13 +12,42 @@ import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { ORDER } from '../helpers/sim.ts';
 
-const colour = new Chalk({ level: 1 });
+const colour = Printed.colours(true);
 const TITLE = '\u001b]0;owned\u0007';
 
 describe('terminal output', () => {
-  it('keeps line breaks, tabs and our own colours', () => {
-    const text = `${colour.bold('a')}\t${colour.red('b')}\n${colour.yellow('c')}${colour.green('d')}`;
-    expect(printable(text)).toBe(text);
+  it('has our colours, line breaks and tabs', () => {
+    const { text } = Printed.lines([Printed.line`${colour.bold('a')}\t${colour.red('b')}`, 'c\nd']);
+    expect(text).toBe('\u001b[1ma\u001b[22m\t\u001b[31mb\u001b[39m\nc\nd');
+    const plain = Printed.colours(false);
+    expect(Printed.line`${plain.bold('a')} ${1}`.text).toBe('a 1');
+  });
+
+  it('has no colours from outside, whatever they look like', () => {
+    const outside = colour.red('forged').text;
+    const shown = '\\u001b[31mforged\\u001b[39m';
+    for (const [printed, expected] of [
+      [Printed.line`${outside}`, shown],
+      [Printed.line`${colour.bold(outside)}`, `\u001b[1m${shown}\u001b[22m`],
+      [Printed.lines([outside, Printed.line`${outside}`.wrapped('  ')]), `${shown}\n${shown}`],
+    ] as const)
+      expect(printed.text).toBe(expected);
+    for (const isTTY of [true, false]) {
+      const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+      const terminal = { stdout: Object.assign(stdout, { isTTY }), stderr: Object.assign(stderr, { isTTY }) };
+      const output = new Output({ ...terminal, env: {} } as never, {});
+      output.line(outside);
+      output.document(JSON.stringify(outside));
+      output.show({
+        json: null,
+        text: `${pairs({ A: outside })}\n${table({ B: (row: string) => row }, [outside])}`,
+      });
+      output.notice(outside);
+      output.fail(new Error(outside));
+      const all = `${stdout.read()}${stderr.read()}`;
+      expect(all).not.toContain('\u001b');
+      expect(all.split('forged')).toHaveLength(7);
+    }
   });
 
   it.each([
@@ -26,13 +55,13 @@ describe('terminal output', () => {
     ['\u001b[31;8mhidden', '\\u001b[31;8mhidden'],
     ['a\rb', 'a\\u000db'],
     ['abc\u202edcb', 'abc\\u202edcb'],
-  ])('escapes control characters: %j', (text, escaped) => {
-    expect(printable(text)).toBe(escaped);
+  ])('escapes control characters: %j', (text, shown) => {
+    expect(escaped(text)).toBe(shown);
   });
 
   it('keeps JSON unchanged', () => {
     const value = { text: `${TITLE}\u009b\u007f\u202e é 🙂` };
-    const text = printable(JSON.stringify(value));
+    const text = escaped(JSON.stringify(value));
     expect(text).not.toMatch(OBEYED_BY_TERMINALS);
     expect(JSON.parse(text)).toEqual(value);
   });
@@ -59,12 +88,12 @@ describe('terminal output', () => {
     expect(table({ A: (row: string) => row }, ['x\ny'])).toBe('A\nx\\u000ay');
     expect(pairs({ A: 'x\ny' })).toBe('A  x\\u000ay');
     const notice = { seq: 1, type: 'notice' as const, at: '2026-01-15T10:30:00.000Z', text: 'x\ny' };
-    expect(eventLines(notice, { colour, style: PLAIN }).join()).toMatch(/x\\u000ay$/);
+    expect(Printed.lines(eventLines(notice, { colour, style: PLAIN })).text).toMatch(/x\\u000ay$/);
   });
 });
 
 it('an audit report has no colours or lines from a shop', () => {
-  const forged = `x${colour.green('pass')}\n    forged`;
+  const forged = `x${colour.green('pass').text}\n    forged`;
   const one = { name: 'a', group: 'control', class: 'A', about: 'a', curl: null } as const;
   const bad = {
     mistake: 'signature-not-checked',
@@ -80,9 +109,8 @@ it('an audit report has no colours or lines from a shop', () => {
   }));
   const summary = auditSummary(cases);
   const mistakes = auditMistakes(cases);
-  const shown = printable(
-    auditText({ cases, summary, mistakes, missing: forged, orders: 0, notices: [] }, new Chalk({ level: 0 })),
-  );
+  const report = { cases, summary, mistakes, missing: forged, orders: 0, notices: [] };
+  const { text: shown } = auditText(report, Printed.colours(false));
   expect(shown).toContain('x\\u001b[32mpass');
   expect(shown).not.toContain('\u001b');
   expect(shown).not.toMatch(/^ *forged/m);

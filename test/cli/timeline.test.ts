@@ -1,6 +1,6 @@
-import { Chalk } from 'chalk';
 import { describe, expect, it } from 'vitest';
 import { eventLines } from '../../src/cli/format.ts';
+import { Printed } from '../../src/cli/printed.ts';
 import type { Delivery as DeliveryView } from '../../src/contract/delivery.ts';
 import { PLAIN } from '../../src/contract/error.ts';
 import type { SimEvent } from '../../src/contract/event.ts';
@@ -39,9 +39,9 @@ it('a line of the log has the time of the event, not of the start of the attempt
     verdict: { tone: 'bad', cause: 'It failed.', fix: null },
   };
   const event: SimEvent = { seq: 1, at, type: 'delivery', step: 'attempted', delivery };
-  const [line] = eventLines(event, { colour: new Chalk({ level: 0 }), style: PLAIN });
+  const [line] = eventLines(event, { colour: Printed.colours(false), style: PLAIN });
   const time = new Date(at).toTimeString().slice(0, 8);
-  expect(line).toBe(
+  expect(line?.text).toBe(
     `${time}  <--  IPN POST http://127.0.0.1:3000/ipn  200 not accepted  12.5 ms  order-1  attempt 1`,
   );
 });

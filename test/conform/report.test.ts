@@ -1,14 +1,15 @@
 import { expect, it } from 'vitest';
 import type { Verdict } from '../../src/conform/expectation.ts';
 import { reportOf } from '../../src/conform/report.ts';
-import { textMask } from '../../src/system/secret.ts';
+import { Secrets } from '../../src/contract/secrets.ts';
 import { linesNamed } from '../helpers/conform.ts';
 
 const [line = expect.fail('no such line')] = linesNamed('refusal-key');
 const KEYS = ['sec_live_0123456789abcdef', 'a-public-key-of-their-own'] as const;
 const CHECKED = { target: 'https://pay.example', profile: 'document' };
 
-const reportWith = (verdict: Verdict) => reportOf(CHECKED, new Map([[line, verdict]]), textMask(KEYS));
+const reportWith = (verdict: Verdict) =>
+  reportOf(CHECKED, new Map([[line, verdict]]), new Secrets(KEYS).mask);
 
 it('a report has the counts, and each difference with all its mismatches', () => {
   const mismatches = [
@@ -37,6 +38,6 @@ it.each([
 it('a report shortens values, but not reasons', () => {
   const long = 'x'.repeat(1_000);
   const { differ } = reportWith({ mismatches: [{ expected: long, got: long }] });
-  expect([differ[0]?.expected.length, differ[0]?.got.length]).toEqual([241, 241]);
+  expect([differ[0]?.expected.length, differ[0]?.got.length]).toEqual([240, 240]);
   expect(reportWith({ why: long }).unseen).toEqual([{ id: line.id, why: long }]);
 });

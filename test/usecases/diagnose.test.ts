@@ -200,6 +200,15 @@ describe('a diagnosis', () => {
     expect(diagnosis.cause).toMatch(/^Your handler checks the signature correctly/);
   });
 
+  it('masks the key in an answer before it cuts the answer', async () => {
+    const { diagnosis } = await diagnosed(() => ({ status: 400, body: `${'x'.repeat(190)}${KEY}` }));
+    const answers = new Set(diagnosis.tried.map(({ answer }) => answer));
+    expect([...answers]).toEqual([`${'x'.repeat(190)}sec_sim_…`.padEnd(199, '.').slice(0, 199).concat('…')]);
+    const { diagnosis: other } = await diagnosed(() => ({ status: 400, body: `not signed with ${KEY}` }));
+    expect(JSON.stringify(other)).not.toContain(KEY.slice(0, 12));
+    expect(JSON.stringify(other)).toContain('not signed with sec_sim_…ey');
+  });
+
   it('says that a receiver fails whatever it gets', async () => {
     const { diagnosis } = await diagnosed(() => ({ status: 500, body: 'oops' }));
     expect(diagnosis).toMatchObject({

@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Delivery as DeliveryView } from '../../src/contract/delivery.ts';
 import type { ControlError as ErrorBody } from '../../src/contract/error-body.ts';
+import { Secrets } from '../../src/contract/secrets.ts';
 import { Courier } from '../../src/delivery/courier.ts';
 import { Egress } from '../../src/delivery/egress.ts';
 import { Poster } from '../../src/delivery/poster.ts';
@@ -406,7 +407,8 @@ it('a resend fails if no attempt is made in time, and stays due', async () => {
   const poster = new Poster(new Egress([], () => undefined), {});
   // A courier that was not started makes no attempts, as when all its lanes are busy.
   const courier = new Courier({ ...parts, clock: new Clock(), poster, faults, onWaiting: () => {} });
-  const resent = ipnUseCases({ ...parts, courier, orderProbe: async () => undefined, rows: UNSEEN })
+  const others = { orderProbe: async () => undefined, rows: UNSEEN, secrets: new Secrets() };
+  const resent = ipnUseCases({ ...parts, courier, ...others })
     .resend(delivery.id)
     .catch((error: unknown) => error);
   await vi.advanceTimersByTimeAsync(12_999);

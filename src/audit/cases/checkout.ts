@@ -16,12 +16,13 @@ import {
   rejected,
   rejects,
   send,
+  sentText,
   skipped,
   type Target,
   unproven,
   withOrder,
 } from '../case.ts';
-import { curlOf, curlsOf, FORM, type ProbeRequest, requestText } from '../client.ts';
+import { curlOf, curlsOf, FORM, type ProbeRequest } from '../client.ts';
 import { filledAddress } from '../command.ts';
 import { plainAmount, tokensIn, withQuery } from '../ipn.ts';
 import type { Fix } from '../mistakes.ts';
@@ -265,7 +266,7 @@ const RETURN = family({
           const found = await attack(target, page, rejected(target));
           return {
             ...found,
-            sent: [request, page].map(requestText).join('\n'),
+            sent: sentText(shop, [request, page]),
             curl: curlsOf([request, page]),
           };
         })(shop);
@@ -492,7 +493,7 @@ const INITIATE = family({
       const [given] = made
         .flatMap(({ ipnUrl, successUrl }) => [ipnUrl, successUrl])
         .filter((one) => one.includes(OTHER_HOST));
-      const shown = { sent: requestText(request), curl: curlOf(request) };
+      const shown = { sent: sentText(shop, [request]), curl: curlOf(request) };
       return given
         ? { ...shown, verdict: 'at-risk', observed: `the initiate request had the address ${given}` }
         : { ...shown, verdict: 'pass', observed: 'the initiate request had the addresses of the shop' };
@@ -522,7 +523,7 @@ const INITIATE = family({
         { url, method, body: new URLSearchParams(QUANTITIES).toString() },
         ...WEAK_CURRENCIES.map(({ code }) => ({ url, method, body: `currency=${code}` })),
       ]) {
-        shown = { sent: requestText(request), curl: curlOf(request) };
+        shown = { sent: sentText(shop, [request]), curl: curlOf(request) };
         for (const payment of await shop.orders.placedBy(() => shop.sendOrder(request))) {
           const { amount, currency } = payment;
           const isLess = currency === usual.currency && (amount === '0.01' || (isFixed && isLower(amount)));

@@ -1,7 +1,6 @@
 import type { AuditCheck } from '../../contract/audit-report.ts';
 import { fixOfFailure } from '../../contract/describe-delivery.ts';
 import type { Payment } from '../../contract/payment.ts';
-import { shorten } from '../../contract/text.ts';
 import { duration } from '../../contract/time.ts';
 import { errorPage, ownWords, answerProblem as problemOfAnswer } from '../../domain/receiver-answer.ts';
 import { pause, performance } from '../../system/real-time.ts';
@@ -87,7 +86,7 @@ async function payAndObserve(shop: Shop, payment: Payment) {
   };
   const request = { url: attempt?.url ?? ipnUrl, body: attempt?.requestBody ?? '' };
   shop.see(request, observation);
-  return { observation, shown: evidence(request, observation) };
+  return { observation, shown: evidence(shop, request, observation) };
 }
 
 /** A shop is right to reject an order that it does not know. */
@@ -128,7 +127,7 @@ function setUpProblem({ shop, before }: Target, after: OrderSnapshot): SetUpProb
   if (after.text === before.text && UNKNOWN_ORDER.test(after.text))
     return problem(
       'probe',
-      `the probe does not know the order, even after a correct IPN: ${shorten(after.text)}`,
+      `the probe does not know the order, even after a correct IPN: ${shop.gateway.mask(after.text, { most: 60 })}`,
     );
   const isAtPath = differsAtPath(paidWhen, before.text, after.text);
   if (!isAtPath && isCountOrLog(before.text, after.text)) return undefined;

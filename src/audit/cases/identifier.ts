@@ -10,11 +10,12 @@ import {
   type Run,
   rejected,
   rejects,
+  sentText,
   skipped,
   type Target,
   withOrder,
 } from '../case.ts';
-import { curlsOf, requestText } from '../client.ts';
+import { curlsOf } from '../client.ts';
 import { swapCase } from '../ipn.ts';
 import type { Shop } from '../shop.ts';
 import { guessedAddress } from './sandbox.ts';
@@ -170,7 +171,7 @@ export const IDENTIFIER: readonly AuditCase[] = family({
       });
       for (const request of requests) await shop.send(request);
       using order = await shop.takeAnother();
-      const shown = { sent: requests.map(requestText).join('\n'), curl: curlsOf(requests) };
+      const shown = { sent: sentText(shop, requests), curl: curlsOf(requests) };
       if (!order || !next.includes(order.payment.identifier)) return { ...nothing, verdict: 'pass' };
       const { paid } = await shop.lookAfterRest(order.payment);
       return paid

@@ -135,7 +135,7 @@ const together = (requestsOf: (target: Target) => readonly ProbeRequest[] | stri
     const index = requests.findIndex(({ body }) => body !== undefined);
     const [request, observation] = [requests[index], observations[index]];
     if (!request || !observation) return skipped('there was nothing to send');
-    const shown = evidence(request, observation);
+    const shown = evidence(shop, request, observation);
     const sent = `${requests.length} requests at the same time: ${shown.sent}`;
     return { ...shown, sent, curl: curlOfAll(requests), ...judged };
   });
@@ -157,7 +157,7 @@ const withOther: Run = withOrder(async (target) => {
   }
   const [, first] = await Promise.all(sent);
   if (!first) return skipped('there is nothing to send');
-  const shown = evidence(forgery, first);
+  const shown = evidence(shop, forgery, first);
   const { paid } = await shop.lookUntilPaid(other.payment);
   const judged = rejected(target)(await shop.lookAfterRest(target.payment), shown.observed);
   if (!shop.canLook) return { ...shown, ...withoutProbe() };
@@ -188,10 +188,10 @@ const ofTwoOrders: Run = withOrder(async (target) => {
     const [one, request] = [both[index] ?? payment, requests[index] ?? requests[0]];
     const { paid } = await shop.lookUntilPaid(one);
     const isTaken = observation.status !== null && observation.status < 300;
-    finding = { ...evidence(request, observation), verdict: 'pass', curl: curlOfAll(requests) };
+    finding = { ...evidence(shop, request, observation), verdict: 'pass', curl: curlOfAll(requests) };
     if (!shop.canLook) return { ...finding, ...withoutProbe() };
     if (paid || !isTaken) continue;
-    const why = `The genuine IPNs of two orders arrived at the same time. One was ${described(observation)}, but its order is not paid.`;
+    const why = `The genuine IPNs of two orders arrived at the same time. One was ${described(observation, shop.gateway.mask)}, but its order is not paid.`;
     return { ...finding, ...fail(why, { fix: EACH_TO_ITS_END }) };
   }
   return finding;
@@ -440,7 +440,7 @@ const COPIED = ofCopies({
       const request = post(ipn);
       const observation = await shop.send(request);
       await page;
-      return { ...evidence(request, observation), ...(await judgeTogether(target)) };
+      return { ...evidence(shop, request, observation), ...(await judgeTogether(target)) };
     }),
     isRace: true,
     state: UNPAID,
@@ -457,7 +457,7 @@ const COPIED = ofCopies({
       const observation = await shop.send(request);
       await first;
       const curl = curlOfAll([request, request]);
-      return { ...evidence(request, observation), curl, ...(await judgeTogether(target)) };
+      return { ...evidence(shop, request, observation), curl, ...(await judgeTogether(target)) };
     }),
     isRace: true,
   },

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { GatewayError } from '../../contract/error.ts';
+import { masked } from '../../contract/secrets.ts';
 import { errorPage } from '../../domain/receiver-answer.ts';
-import { masked } from '../../system/secret.ts';
 import {
   type AuditCase,
   accepts,
@@ -432,7 +432,7 @@ const LEAKS = family({
       const sent = `all ${shop.seen.length} requests of the audit`;
       for (const { request, observation } of shop.seen) {
         const judged = judgeLeak(shop, request, observation);
-        if (judged.verdict === 'fail') return { ...evidence(request, observation), ...judged };
+        if (judged.verdict === 'fail') return { ...evidence(shop, request, observation), ...judged };
       }
       return { verdict: 'pass', sent, observed: 'no response contained a secret', curl: null };
     }),

@@ -1,14 +1,12 @@
 import { setMaxListeners } from 'node:events';
-import type { ChalkInstance } from 'chalk';
 import { ARTIFACTS } from '../../audit/artifacts.ts';
-import { secretMask } from '../../audit/gateway.ts';
 import { AUDIT_PRESETS, AUDIT_VERDICTS, type AuditVerdict, isReportable } from '../../contract/audit.ts';
 import type { AuditOptions } from '../../contract/audit-options.ts';
 import type { AuditedCase, AuditReport } from '../../contract/audit-report.ts';
 import { auditHeadline, releases } from '../../contract/audit-summary.ts';
 import { usage } from '../../contract/error.ts';
 import { AUDIT_FIELDS } from '../../contract/request-fields.ts';
-import { pluralize } from '../../contract/text.ts';
+import { pluralize, shorten } from '../../contract/text.ts';
 import { namesOf } from '../../contract/vocabulary.ts';
 import type { GatewaySimClient } from '../../library/api.ts';
 import { auditReport, clientOf, egressOf } from '../../library/client.ts';
@@ -27,7 +25,8 @@ import {
 } from '../command.ts';
 import { readConfiguration, startConfiguration } from '../configuration.ts';
 import { isNoneNamed } from '../connect.ts';
-import { onOneLine, pairs, table, wrapped } from '../output.ts';
+import { pairs, table } from '../output.ts';
+import { type Colours, onOneLine, Printed } from '../printed.ts';
 import { interruption } from '../signals.ts';
 import { requireWritable, writeReports } from '../write-file.ts';
 
@@ -115,7 +114,7 @@ export const audit = defineCommand({
         output.notice('Stopping after the current case. Press Ctrl-C again to stop immediately.');
     });
     await requireWritable([html], io.cwd);
-    const { gateway, server, controlToken, stop } = await emulatorFor(context, interrupted.now);
+    const { gateway, server, stop } = await emulatorFor(context, interrupted.now);
     try {
       const report = await auditReport(gateway, server, {
         ...fields,
@@ -137,9 +136,7 @@ export const audit = defineCommand({
       });
       const artifacts = io.env[ARTIFACTS];
       const { auditReports, htmlReport } = await import('../../audit/reports.ts');
-      const shownUrl = secretMask({ secretKey: gateway.secretKey, controlToken })(
-        ipnUrl ?? fields.orderUrl ?? 'the shop',
-      );
+      const shownUrl = output.secrets.mask(ipnUrl ?? fields.orderUrl ?? 'the shop');
       const unwritten = await writeReports(
         [
           ...(artifacts ? auditReports(artifacts, report, shownUrl) : []),
@@ -177,7 +174,7 @@ function effectsIn(texts: readonly string[] = []): Pick<AuditOptions, 'probes' |
 /** The result of `--check`: what each part did, and the one that is wrong. */
 function checkText({ check, cases }: AuditReport): string {
   const { wrong = null, order = null, before = null, answer = null, after = null } = check ?? {};
-  const said = (text: string | null) => onOneLine((text ?? 'nothing').slice(0, 200));
+  const said = (text: string | null) => onOneLine(shorten(text ?? 'nothing', 200));
   const [control] = cases;
   const result =
     wrong === null
@@ -195,7 +192,6 @@ function checkText({ check, cases }: AuditReport): string {
 interface Emulator {
   gateway: GatewaySimClient;
   server: ControlServer;
-  controlToken: string | null;
   stop: () => Promise<void>;
 }
 
@@ -205,6 +201,7 @@ async function emulatorFor(context: Context, cancelled: AbortSignal): Promise<Em
   try {
     const server = await connect();
     const keys = await requireMerchant(controlServer({ ...server, signal: cancelled }));
+    output.secrets.add([keys.secretKey, server.controlToken ?? '']);
     // Cancels open requests at the end, in case the emulator hangs.
     const ended = new AbortController();
     setMaxListeners(0, ended.signal);
@@ -212,7 +209,6 @@ async function emulatorFor(context: Context, cancelled: AbortSignal): Promise<Em
     return {
       gateway: clientOf(endable, null, keys),
       server: endable,
-      controlToken: server.controlToken ?? null,
       stop: async () => ended.abort(),
     };
   } catch (error) {
@@ -229,9 +225,10 @@ async function ownEmulator({ io, output }: Context): Promise<Emulator> {
   const { startEmulator } = await import('../start-emulator.ts');
   const file = await readConfiguration(io);
   const emulator = await startEmulator(startConfiguration({ inMemory: true }, io.env, file), output);
-  const { controlToken, stop } = emulator;
+  const { controlToken, secretKey, stop } = emulator;
+  output.secrets.add([secretKey, controlToken ?? '']);
   const server = controlServer(emulator);
-  return { gateway: clientOf(server, controlToken, emulator), server, controlToken, stop };
+  return { gateway: clientOf(server, controlToken, emulator), server, stop };
 }
 
 const COLOURS = {
@@ -241,7 +238,7 @@ const COLOURS = {
   note: 'blue',
   unproven: 'cyan',
   skipped: 'gray',
-} as const satisfies Record<AuditVerdict, keyof ChalkInstance>;
+} as const satisfies Record<AuditVerdict, keyof Colours>;
 
 const TO_REPEAT =
   'To repeat a request, place a new order, and replace the identifier, the token and, if the IPN is signed, the signature.';
@@ -252,29 +249,34 @@ const few = (names: readonly string[]) =>
     : names.join(', ');
 
 /** A report as text: the result, each mistake with its fix and cases, cases that prove nothing, and the counts. */
-export function auditText(report: AuditReport, colour: ChalkInstance, isWhole = false): string {
+export function auditText(report: AuditReport, colour: Colours, isWhole = false): Printed {
   const { cases, summary, mistakes, orders } = report;
   const indented = (text: string) => text.replace(/^/gm, '    ');
   // Commands and code stay whole.
-  const flowing = (line: string) => wrapped(line, ' '.repeat(line.search(/\S/) + 2));
+  const flowing = (line: Printed) => line.wrapped(' '.repeat(line.text.search(/\S/) + 2));
   const caseText = ({ name, verdict, about, observed, why, cost, curl }: AuditedCase) => [
-    flowing(`  ${colour[COLOURS[verdict]](verdict.toUpperCase())} ${colour.bold(name)}: ${about}`),
-    ...(observed === null ? [] : [flowing(`    Result: ${onOneLine(observed)}.`)]),
-    ...(why === cost ? [] : [flowing(`    ${onOneLine(why)}`)]),
+    flowing(
+      Printed.line`  ${colour[COLOURS[verdict]](verdict.toUpperCase())} ${colour.bold(name)}: ${about}`,
+    ),
+    ...(observed === null ? [] : [flowing(Printed.line`    Result: ${observed}.`)]),
+    ...(why === cost ? [] : [flowing(Printed.line`    ${why}`)]),
     ...(curl === null ? [] : [indented(curl)]),
   ];
   const byName = new Map(cases.map((one) => [one.name, one]));
   const paragraphs = mistakes.map(({ name, cost, fix, instruction, code, cases: names }) => {
     const languages = Object.keys(code ?? {});
-    const inShort = languages.length > 1 ? flowing(`    ${instruction} (As code: --all)`) : indented(fix);
+    const inShort =
+      languages.length > 1 ? flowing(Printed.line`    ${instruction ?? ''} (As code: --all)`) : indented(fix);
     const shown = names.flatMap((one) => byName.get(one) ?? []);
     const [first, ...others] = shown;
     return [
-      flowing(`${colour.bold(name)}: ${onOneLine(cost)}`),
+      flowing(Printed.line`${colour.bold(name)}: ${cost}`),
       '  How to fix it:',
       isWhole ? indented(fix) : inShort,
       ...(isWhole ? shown.flatMap(caseText) : first ? caseText(first) : []),
-      ...(isWhole || !others.length ? [] : [flowing(`  Also: ${others.map((one) => one.name).join(', ')}`)]),
+      ...(isWhole || !others.length
+        ? []
+        : [flowing(Printed.line`  Also: ${others.map((one) => one.name).join(', ')}`)]),
     ];
   });
   /** Cases that prove nothing, grouped by reason. */
@@ -287,7 +289,7 @@ export function auditText(report: AuditReport, colour: ChalkInstance, isWhole = 
   }
   const quietLines = [...quiet.values()].map(({ verdict, why, names }) =>
     flowing(
-      `  ${colour[COLOURS[verdict]](verdict)} ${isWhole ? names.join(', ') : few(names)}: ${onOneLine(why)}`,
+      Printed.line`  ${colour[COLOURS[verdict]](verdict)} ${isWhole ? names.join(', ') : few(names)}: ${why}`,
     ),
   );
   const counts = namesOf(AUDIT_VERDICTS)
@@ -296,16 +298,16 @@ export function auditText(report: AuditReport, colour: ChalkInstance, isWhole = 
   const left = orders
     ? `This audit left ${pluralize(orders, 'order')} in the shop's database.`
     : 'This audit saw no new order in the shop.';
-  return [
-    [flowing(colour.bold(onOneLine(auditHeadline(report)))), ...releases(cases).map(flowing)],
+  const prose = (text: string) => flowing(Printed.line`${text}`);
+  const all = [
+    [flowing(colour.bold(auditHeadline(report))), ...releases(cases).map(prose)],
     ...paragraphs,
     quietLines,
-    ...(mistakes.length ? [[flowing(TO_REPEAT)]] : []),
-    [flowing(`${pluralize(cases.length, 'case')}: ${counts.join(', ')}. ${left}`)],
-  ]
-    .filter((lines) => lines.length)
-    .map((lines) => lines.join('\n'))
-    .join('\n\n');
+    ...(mistakes.length ? [[prose(TO_REPEAT)]] : []),
+    [flowing(Printed.line`${pluralize(cases.length, 'case')}: ${Printed.lines(counts, ', ')}. ${left}`)],
+  ];
+  const shown = all.filter((lines) => lines.length).map((lines) => Printed.lines(lines));
+  return Printed.lines(shown, '\n\n');
 }
 
 export const reconcile = defineCommand({
@@ -317,15 +319,15 @@ export const reconcile = defineCommand({
     fulfilled: text('path', 'path of the number of fulfilments in the probe output, such as .shipments'),
   },
   examples: ["reconcile --probe-cmd './order-status {identifier}' --paid-when /paid/"],
-  run: async ({ options, connect, io }) => {
+  run: async ({ options, connect, io, output }) => {
     using interrupted = interruption('the comparison', io);
     const server = controlServer({ ...(await connect()), signal: interrupted.soon });
-    const { controlToken = null } = server;
     const gateway = clientOf(server, null, await requireMerchant(server));
+    output.secrets.add([gateway.secretKey, server.controlToken ?? '']);
     const egress = await egressOf(server);
     const { reconcile } = await import('../../audit/reconcile.ts');
     const { compared, found: differences } = await reconcile(
-      { ...gateway, egress, controlToken },
+      { ...gateway, egress, mask: output.secrets.mask },
       { ...options, cancelled: interrupted.soon },
     );
     const rows = table(

@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { ChalkInstance } from 'chalk';
 import type { ConformOptions } from '../../conform/conform.ts';
 import type { ManifestLine } from '../../conform/manifest.ts';
 import type { ConformReport } from '../../conform/report.ts';
@@ -17,7 +16,7 @@ import { packaged } from '../../system/package-info.ts';
 import { type Context, defineCommand, type GivenValues, repeatCount, text } from '../command.ts';
 import { readConfiguration, startConfiguration } from '../configuration.ts';
 import { isNoneNamed } from '../connect.ts';
-import { onOneLine } from '../output.ts';
+import { type Colours, Printed } from '../printed.ts';
 
 const ABOUT = `
 Checks an emulator or a deployment against every line of the manifest: a request and the expected response. Without
@@ -190,8 +189,8 @@ async function targetAt(url: string, context: ConformContext): Promise<Place> {
 async function reportText(
   { target, profile, agree, differ, unseen }: ConformReport,
   lines: readonly ManifestLine[],
-  colour: ChalkInstance,
-): Promise<string> {
+  colour: Colours,
+): Promise<Printed> {
   // Its schema is not needed to declare the command.
   const { AREAS } = await import('../../conform/manifest.ts');
   const byId = new Map(lines.map((line) => [line.id, line]));
@@ -199,7 +198,7 @@ async function reportText(
     const own = differ.filter(({ id }) => byId.get(id)?.area === area);
     const texts = own.map(({ id, expected, got }) => {
       const { says = '', source } = byId.get(id) ?? {};
-      return `  ${colour.red('DIFFERS')} ${colour.bold(id)}: ${says} (${source?.kind})\n    expected: ${onOneLine(expected)}\n    got:      ${onOneLine(got)}`;
+      return Printed.line`  ${colour.red('DIFFERS')} ${colour.bold(id)}: ${says} (${source?.kind ?? ''})\n    expected: ${expected}\n    got:      ${got}`;
     });
     return own.length ? [colour.bold(AREAS[area]), ...texts] : [];
   });
@@ -210,9 +209,9 @@ async function reportText(
     differ.length ? colour.red(`${differ.length} differ`) : '0 differ',
     `${unseen.length} not seen`,
   ];
-  return [
+  return Printed.lines([
     ...differences,
-    ...[...reasons].map(([why, count]) => `${count} not seen: ${onOneLine(why)}`),
-    `${target} against the profile ${profile}: ${counts.join(', ')}`,
-  ].join('\n');
+    ...[...reasons].map(([why, count]) => Printed.line`${count} not seen: ${why}`),
+    Printed.line`${target} against the profile ${profile}: ${Printed.lines(counts, ', ')}`,
+  ]);
 }

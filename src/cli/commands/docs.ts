@@ -2,7 +2,8 @@ import { basename } from 'node:path';
 import { command, didYouMean, GatewayError, hint } from '../../contract/error.ts';
 import { docPages, searchDocs } from '../../system/docs.ts';
 import { defineCommand } from '../command.ts';
-import { table, wrapped } from '../output.ts';
+import { table } from '../output.ts';
+import { wrapped } from '../printed.ts';
 
 export const docs = defineCommand({
   args: ['[topic...]'],

@@ -6,7 +6,8 @@ import { profileText } from '../../system/fidelity.ts';
 import { leftText } from '../banner.ts';
 import { defineCommand, duration } from '../command.ts';
 import { foreignServer, isNoServer, probe, retry } from '../connect.ts';
-import { onOneLine, openInBrowser, pairs } from '../output.ts';
+import { openInBrowser, pairs } from '../output.ts';
+import { onOneLine } from '../printed.ts';
 
 /** How long `stop` waits for a server to stop, in real time. */
 const STOP_LIMIT_MS = 10_000;

@@ -76,6 +76,7 @@ export const exec = defineCommand({
       named === undefined ? undefined : await orStorageFailed(prepareArtifacts(named, io.cwd), named);
     const { startEmulator } = await import('../start-emulator.ts');
     const server = await startEmulator(execConfiguration(flags, io.env, file), output, { style });
+    output.secrets = server.parts.secrets;
     const onUnwritten = (problem: string) => output.notice(`gateway-sim: ${named} is incomplete: ${problem}`);
     const finishArtifacts =
       artifacts === undefined ? undefined : writeArtifacts(server, artifacts, onUnwritten);

@@ -8,6 +8,7 @@ import { command, GatewayError, hint, option, usage } from '../../contract/error
 import { ipnBodyIn, isDeliveryId } from '../../contract/pasted-ipn.ts';
 import type { Payment } from '../../contract/payment.ts';
 import { DIAGNOSE_FIELDS, FIRE_FIELDS, IPN_FILTERS, RESEND_FIELDS } from '../../contract/request-fields.ts';
+import { maskedIn } from '../../contract/secrets.ts';
 import { requireTamperings, TAMPERINGS } from '../../contract/tampering.ts';
 import { moment } from '../../contract/time.ts';
 import { DELIVERY_STATES, IPN_FORMATS } from '../../contract/vocabulary.ts';
@@ -43,7 +44,8 @@ import {
   whatToDo,
 } from '../format.ts';
 import type { Io } from '../io.ts';
-import { type CommandResult, flowing, listed, pairs, shortMoment } from '../output.ts';
+import { type CommandResult, listed, pairs, shortMoment } from '../output.ts';
+import { flowing } from '../printed.ts';
 
 const KEYS = {
   secret: text('key', `secret key to verify with (default: the key of the running emulator); ${SEEN_IN_PS}`),
@@ -87,17 +89,18 @@ const show = defineCommand({
   run: async ({ args: [given], options, call, output }) => {
     const id = given ?? (await newestId(call, output));
     const delivery = await call('GET /ipns/:id', { param: { id } });
+    const shown = output.shown(delivery);
     if (options.curl) {
-      const curl = curlCommand(delivery);
+      const curl = curlCommand(shown);
       return { json: { delivery: id, curl }, text: curl };
     }
-    const { diagnosis, attempts } = delivery;
+    const { diagnosis, attempts } = shown;
     const asked = diagnosis
       ? [flowing(`Diagnosis at ${moment(diagnosis.at)} UTC: ${diagnosis.summary}`)]
       : [];
     return {
       json: delivery,
-      text: [deliveryText(delivery), ...asked, ...attempts.map(attemptText)].join('\n\n'),
+      text: [deliveryText(shown), ...asked, ...attempts.map(attemptText)].join('\n\n'),
     };
   },
 });
@@ -111,7 +114,7 @@ const resend = defineCommand({
   run: async ({ args: [given], fields, options, call, output }) => {
     const id = given ?? (await newestId(call, output));
     const delivery = await call('POST /ipns/:id/resend', { param: { id }, json: fields });
-    return { json: delivery, ...fired([delivery], options) };
+    return { json: delivery, ...fired(output.shown([delivery]), options) };
   },
 });
 
@@ -194,7 +197,7 @@ const fire = defineCommand({
     'ipn fire --payment order-1 --parallel 20',
     'ipn fire --to http://localhost:3000/ipn --secret sec_sim_1 --set data.charge=1',
   ],
-  run: async ({ fields, options, connect }) => {
+  run: async ({ fields, options, connect, output }) => {
     const { secret, allowIpnHost } = options;
     // A wrong command line must fail even if there is no emulator.
     requireTamperings(fields.tamper);
@@ -208,10 +211,10 @@ const fire = defineCommand({
         hint: hint`Start the emulator with ${option('allowIpnHost', allowIpnHost.join(','))}`,
       });
     }
-    const ipns = await fireIpns(fields, options, connect);
+    const ipns = await fireIpns(fields, options, { connect, output });
     return {
       json: ipns.length === 1 ? ipns[0] : { data: ipns, nextCursor: null },
-      ...fired(ipns, options),
+      ...fired(output.shown(ipns), options),
       ...(options.expectRefusal && acceptance(ipns)),
     };
   },
@@ -220,14 +223,14 @@ const fire = defineCommand({
 async function fireIpns(
   fields: GivenValues<typeof FIRE>,
   options: GivenValues<typeof FIRE_OPTIONS>,
-  connect: Context['connect'],
+  { connect, output }: Pick<Context, 'connect' | 'output'>,
 ): Promise<FiredIpn[]> {
   const { secret, parallel } = options;
   if (secret !== undefined) {
     if (fields.payment !== undefined)
       throw usage('--payment requires the emulator: omit --secret or --payment');
     const secretKey = secretKeyIn(secret);
-    return fireFromHere(fields, { secretKey }, options);
+    return fireFromHere(fields, { secretKey }, options, output);
   }
   const server = await connect();
   if (parallel === undefined) {
@@ -237,7 +240,7 @@ async function fireIpns(
   const { payment: ref } = fields;
   const payment = ref === undefined ? undefined : await server.call('GET /payments/:ref', { param: { ref } });
   const { secretKey } = await requireMerchant(server, payment?.merchantId);
-  return fireFromHere(fields, { secretKey, payment }, options);
+  return fireFromHere(fields, { secretKey, payment }, options, output);
 }
 
 /** @param key the signing key, and the payment if there is one */
@@ -245,11 +248,15 @@ async function fireFromHere(
   fields: GivenValues<typeof FIRE>,
   key: { secretKey: string; payment?: Payment | undefined },
   { parallel, allowIpnHost }: Pick<GivenValues<typeof FIRE_OPTIONS>, 'parallel' | 'allowIpnHost'>,
+  { secrets }: Pick<Context['output'], 'secrets'>,
 ): Promise<FiredIpn[]> {
   const copies = parallel === undefined ? undefined : copiesIn(parallel, fields);
   const { fireWithoutEmulator } = await import('../../usecases/fire-ipn.ts');
   const describe = (problem: string, value: unknown) => `--${problem} (got "${value}")`;
-  return fireWithoutEmulator(fields, key, { copies, allowIpnHost, dialect, describe });
+  const ipns = await fireWithoutEmulator(fields, key, { copies, allowIpnHost, dialect, describe });
+  // As in the records of an emulator.
+  secrets.add([key.secretKey]);
+  return maskedIn(ipns, secrets.maskKeys);
 }
 
 const MAX_COPIES = 100;

@@ -2,7 +2,8 @@ import { shellWord } from '../../contract/curl.ts';
 import type { Merchant } from '../../contract/merchant.ts';
 import { findMerchant, merchantEnvironment, requireMerchant } from '../../library/merchant-client.ts';
 import { defineCommand, flag, type Group, text } from '../command.ts';
-import { type CommandResult, onOneLine, pairs } from '../output.ts';
+import { type CommandResult, pairs } from '../output.ts';
+import { onOneLine } from '../printed.ts';
 
 const MERCHANT = { merchant: text('name', 'use this merchant (default: the first merchant)') };
 

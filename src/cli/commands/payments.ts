@@ -71,6 +71,7 @@ export const pay = defineCommand({
       ...(requireDelivery && { awaitDelivery: true }),
       ...(visit && { visit: true }),
     };
+    const { output } = context;
     const { server, payments } = await choosePayments(context);
     const settled = [];
     const notices: (string | Hint)[] = [];
@@ -89,7 +90,7 @@ export const pay = defineCommand({
     }
     return {
       json: all ? { data: settled } : settled[0],
-      text: settled.map(settledText).join('\n\n') || 'No payment is pending.',
+      text: output.shown(settled).map(settledText).join('\n\n') || 'No payment is pending.',
       notices,
       ...(requireDelivery && deliveryFailure(settled)),
     };
@@ -262,7 +263,7 @@ const show = defineCommand({
     const payment = await find(server, ref ?? (await newest(server, output)));
     if (options.curl) {
       const query = { payment: payment.id, limit: '1000' };
-      const deliveries = (await server.call('GET /ipns', { query })).data.toReversed();
+      const deliveries = output.shown((await server.call('GET /ipns', { query })).data.toReversed());
       const commands = deliveries.map((delivery) => ({ delivery: delivery.id, curl: curlCommand(delivery) }));
       return {
         json: { data: commands, nextCursor: null },
@@ -270,8 +271,9 @@ const show = defineCommand({
         notices: commands.length ? [] : ['This payment has no IPN yet. Settle it to send one.'],
       };
     }
-    const { timeline, verdict } = payment;
-    const parts = [pairs(verdictFacts(verdict)), pairs(factsOf(payment)), timelineText(timeline)];
+    const shown = output.shown(payment);
+    const { timeline, verdict } = shown;
+    const parts = [pairs(verdictFacts(verdict)), pairs(factsOf(shown)), timelineText(timeline)];
     return { json: payment, text: parts.join('\n\n') };
   },
 });

@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
-import { hidePasswords } from '../../contract/credentials.ts';
+import { loginIn } from '../../contract/address.ts';
 import { shellWord } from '../../contract/curl.ts';
 import { ERRORS, type HintStyle, kebab } from '../../contract/error.ts';
+import { maskedIn } from '../../contract/secrets.ts';
 import { SEEN_IN_PS } from '../../options/resolve.ts';
 import {
   type OptionName,
@@ -109,7 +110,7 @@ export function styleInForce(
     // Secrets must not appear in a log, and the command must run as printed.
     const isSecret = spec?.kind === 'secret' && key !== 'publicKey' && !String(value).startsWith('@');
     const values = isSecret ? [] : [value].flat().map(String);
-    return values.filter((one) => hidePasswords(one) === one).map((one) => `${flag} ${shellWord(one)}`);
+    return values.filter((one) => loginIn(one) === undefined).map((one) => `${flag} ${shellWord(one)}`);
   });
   // A detached emulator with other options must stop first.
   const stop = flags['detach'] ? `${style.command({ command: 'stop', args: [] })} && ` : '';
@@ -179,7 +180,10 @@ async function startHere(
     trimLog();
     output.notice(`--- gateway-sim ${VERSION}, process ${process.pid}, ${new Date().toISOString()}`);
   }
-  announce(ready, notices, output, () => bannerText(ready, server, output, io.cwd));
+  // A log is a file. The command that started this process prints the keys.
+  const announced = parent ? maskedIn(ready, server.parts.secrets.mask) : ready;
+  announce(announced, notices, output, () => bannerText(announced, server, output, io.cwd));
+  output.secrets = server.parts.secrets;
   // One line per event; with --json one document per event.
   if (!output.quiet) server.onEvent(eventPrinter(output));
   if (parent) {

@@ -110,7 +110,7 @@ const exportState = defineCommand({
       },
     );
     if (file === '-') {
-      output.line(text.trimEnd());
+      output.document(text.trimEnd());
       return undefined;
     }
     const path = await replaceFile(file, text, { force: options.force === true, cwd });

@@ -2,10 +2,10 @@ import type { ParamKeys } from 'hono/types';
 import * as z from 'zod/mini';
 import { Live, Ready } from '../../contract/emulator.ts';
 import { parseInput } from '../../contract/input.ts';
+import { maskedIn, type Secrets } from '../../contract/secrets.ts';
 import { readFields } from '../body.ts';
 import type { App, AppContext } from '../environment.ts';
 import { PROBES } from '../listener.ts';
-import type { Mask } from '../mask.ts';
 import { described, type Operation, type Tag } from '../operation.ts';
 
 type Schema = z.ZodMiniType;
@@ -72,11 +72,11 @@ export function control<
   return { key, ...route };
 }
 
-/** Mounts groups of routes, and masks the secrets of their responses. */
+/** Mounts groups of routes, and masks the keys in their responses. Addresses are as sent. */
 export function mountControl(
   app: App,
   groups: Readonly<Partial<Record<Tag, readonly ControlRoute[]>>>,
-  mask: Mask,
+  secrets: Secrets,
 ): void {
   for (const [tag, routes] of Object.entries(groups)) {
     for (const route of routes) {
@@ -103,7 +103,8 @@ export function mountControl(
           body: route.readsBody ? undefined : await bodyOf(c, route),
         });
         if (result instanceof Response) return result;
-        return c.json(route.verbatim ? (result as object) : mask(result as object), status);
+        const shown = route.verbatim ? result : maskedIn(result, secrets.maskKeys);
+        return c.json(shown as object, status);
       };
       app.on(method, `/_sim${path}`, described(operation, handle));
     }

@@ -30,6 +30,7 @@ import {
   Settled,
   SettleInput,
 } from '../../contract/payment.ts';
+import { masked } from '../../contract/secrets.ts';
 import { Counted, GivenState, type RecordCounts, State } from '../../contract/state.ts';
 import { requireTamperings } from '../../contract/tampering.ts';
 import { timestamp } from '../../contract/time.ts';
@@ -39,7 +40,6 @@ import type * as stored from '../../domain/state.ts';
 import { fidelityIn } from '../../system/fidelity.ts';
 import { VERSION } from '../../system/package-info.ts';
 import { setImmediate } from '../../system/real-time.ts';
-import { masked } from '../../system/secret.ts';
 import { readStateText } from '../body.ts';
 import type { AppContext, AppDependencies } from '../environment.ts';
 import { statusOf } from '../errors.ts';

@@ -1,7 +1,6 @@
 import { type ActiveFault, describeFault, isSpent } from '../../contract/active-fault.ts';
 import { type Card, maskedCardNumber } from '../../contract/card.ts';
 import type { Clock } from '../../contract/clock.ts';
-import { hidePasswords, shownHeader, shownHeaders } from '../../contract/credentials.ts';
 import type { Delivery } from '../../contract/delivery.ts';
 import { attemptView, noteOf } from '../../contract/describe-delivery.ts';
 import type { RecordedRequest, SimEvent } from '../../contract/event.ts';
@@ -9,11 +8,11 @@ import type { Fault } from '../../contract/fault.ts';
 import type { InboxMessage } from '../../contract/message.ts';
 import type { MappedAddresses, Payment, Settled } from '../../contract/payment.ts';
 import { DEFAULT_LIMIT } from '../../contract/request-fields.ts';
+import { maskedIn, shownHeader, shownHeaders } from '../../contract/secrets.ts';
 import { timestamp } from '../../contract/time.ts';
 import type { ReadonlyCollection } from '../../domain/collection.ts';
 import type * as stored from '../../domain/state.ts';
 import type { ClockReading } from '../../system/clock.ts';
-import { maskedIn } from '../../system/secret.ts';
 import type * as happened from '../../usecases/event-log.ts';
 import type { Settled as SettledPayment } from '../../usecases/payments.ts';
 import { verdictFields, verdictView } from '../../usecases/verdict.ts';
@@ -140,9 +139,9 @@ export function clockView({ now, frozen, ahead, nextDue }: ClockReading): Clock 
   };
 }
 
-/** An event of the control API, with secrets masked, and the passwords in addresses. */
+/** An event of the control API, with all secrets masked. */
 export function simEventView(event: happened.SimEvent, parts: AppDependencies): SimEvent {
-  return maskedIn(parts.mask(openEventView(event, parts)), hidePasswords);
+  return maskedIn(openEventView(event, parts), parts.secrets.mask);
 }
 
 function openEventView(event: happened.SimEvent, parts: AppDependencies): SimEvent {
@@ -173,7 +172,7 @@ function openEventView(event: happened.SimEvent, parts: AppDependencies): SimEve
   }
 }
 
-/** Masks credentials in headers, card numbers and card codes. `mask` masks the secret keys. */
+/** Masks credentials in headers, card numbers and card codes. `secrets` masks the others. */
 function requestView(request: RecordedRequest, { dialect }: AppDependencies): RecordedRequest {
   const headers = Object.entries(request.requestHeaders).map(([name, value]) => [
     name,
@@ -185,5 +184,5 @@ function requestView(request: RecordedRequest, { dialect }: AppDependencies): Re
 
 /** A recorded request with all secrets masked. */
 export function maskedRequest(request: RecordedRequest, parts: AppDependencies): RecordedRequest {
-  return maskedIn(parts.mask(requestView(request, parts)), hidePasswords);
+  return maskedIn(requestView(request, parts), parts.secrets.mask);
 }

@@ -57,6 +57,7 @@ export function mountInitiate(app: App, parts: AppDependencies): void {
     const answerGet = async (c: AppContext) => {
       const undecoded = /\?([^#]*)/.exec(c.req.url)?.[1] ?? '';
       const posted = fieldReader(FORM_TYPE)(Buffer.from(undecoded), FORM_TYPE);
+      parts.secrets.learn(posted.fields);
       return answerInitiate(c, Promise.resolve(posted), mode, parts);
     };
     app.get(path, described(byGet, answerGet));

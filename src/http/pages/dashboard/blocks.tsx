@@ -43,7 +43,8 @@ const CHARACTERS = new Intl.Segmenter();
  */
 export function Short(props: { text: string; to?: string }) {
   const { to } = props;
-  const text = clip(props.text);
+  const { mask } = useContext(PageContext);
+  const text = clip(props.text, mask);
   const isShort = text.length <= SHORT;
   if (isShort && to === undefined) return text;
   // Split by visible characters.
@@ -68,7 +69,8 @@ export function Short(props: { text: string; to?: string }) {
 const TWO_LINES = 66;
 
 /** An address. A longer one than fits in two lines loses its beginning, because port and path tell more. */
-export function ShortAddress({ url }: { url: string }) {
+export function ShortAddress(props: { url: string }) {
+  const url = useContext(PageContext).mask(props.url);
   if (url.length <= TWO_LINES) return <span>{url}</span>;
   return <span title={url.length < 3 * TWO_LINES ? url : undefined}>…{url.slice(-TWO_LINES)}</span>;
 }

@@ -1,12 +1,13 @@
-import type { Child } from 'hono/jsx';
-import { shownHeaders } from '../../../contract/credentials.ts';
+import { type Child, useContext } from 'hono/jsx';
 import { quoted, shellWord } from '../../../contract/curl.ts';
 import type { RecordedRequest } from '../../../contract/event.ts';
 import { withPaymentDefaults } from '../../../contract/sample-values.ts';
+import { shownHeaders } from '../../../contract/secrets.ts';
 import type { Attempt } from '../../../domain/state.ts';
 import type { ServiceCall } from '../../../wire/dialect.ts';
 import type { AppDependencies } from '../../environment.ts';
 import { Code, FoldedCode } from './blocks.tsx';
+import { PageContext } from './page.tsx';
 import { capitalized, pretty } from './text.ts';
 
 /** Shows a command, ready to paste, that initiates a sandbox payment as a merchant would. */
@@ -87,19 +88,19 @@ export function BothSides(props: Sides & { id: string; name: string; curl?: stri
 function OneSide(props: { side: Side; id: string; what: string; limit: number }) {
   const { side, id, what, limit } = props;
   const { line, headers, body, note } = side;
-  const cut = (text: string) => (text.length <= limit ? text : `${text.slice(0, limit)}…`);
+  const { mask } = useContext(PageContext);
   const isWhole = body !== null && body.length <= limit;
   const raw = (
     <>
       {[line, ...headers.map(([name, value]) => `${name}: ${value}`)].join('\n')}
       {'\n\n'}
-      <span id={`${id}-body`}>{cut(body ?? '')}</span>
+      <span id={`${id}-body`}>{mask(body ?? '', { most: limit })}</span>
     </>
   );
   return (
     <>
       <Code
-        text={[line, body && ['\n', ...withKeys(cut(pretty(body)))]]}
+        text={[line, body && ['\n', ...withKeys(mask(pretty(body), { most: limit }))]]}
         what={capitalized(what)}
         copies={isWhole ? `${id}-body` : undefined}
         wraps

@@ -28,7 +28,7 @@ export function renderPage(c: AppContext, parts: AppDependencies, page: Page, re
       <link rel="stylesheet" href={`${base}${UI}/dashboard.css`} />,
       <script src={`${base}${UI}/live.js`} defer />,
     ],
-    <PageContext.Provider value={{ style: runtime.style, now, refusal }}>
+    <PageContext.Provider value={{ style: runtime.style, now, mask: parts.secrets.mask, refusal }}>
       <div class="frame">
         <a class="skip" href="#content">
           Skip to content

@@ -1,4 +1,3 @@
-import { hidePasswords } from '../../../contract/credentials.ts';
 import { requireTamperings } from '../../../contract/tampering.ts';
 import { attemptId } from '../../../usecases/story.ts';
 import { Attempts } from './attempts.tsx';
@@ -46,10 +45,10 @@ export const IPN_PAGES: NounPages = {
     },
   },
   forms: {
-    [`${IPN}/resend`]: async ({ ipns }, { to, from }, id) => {
+    [`${IPN}/resend`]: async ({ ipns, secrets }, { to, from }, id) => {
       const { url } = ipns.require(id);
       // The page shows the address without its password.
-      const sent = await ipns.resend(id, to === hidePasswords(url) ? url : to || undefined);
+      const sent = await ipns.resend(id, to === secrets.mask(url) ? url : to || undefined);
       const page = ipnPath(sent);
       const back = ownPage(from, page);
       return back.startsWith(page) ? `${back}#${attemptId(sent.id, sent.attemptCount)}` : back;

@@ -1,5 +1,6 @@
 import { type Child, createContext } from 'hono/jsx';
 import { type GatewayError, type HintStyle, PLAIN } from '../../../contract/error.ts';
+import type { Mask } from '../../../contract/secrets.ts';
 import type { Mode } from '../../../contract/vocabulary.ts';
 import type { CallService } from '../../call-service.ts';
 import type { AppDependencies } from '../../environment.ts';
@@ -31,9 +32,11 @@ interface PageFacts {
   style: HintStyle;
   /** The emulator's time, in milliseconds since 1970. */
   now: number;
+  /** Masks a text before it is cut. */
+  mask: Mask;
   refusal?: Refusal | undefined;
 }
-export const PageContext = createContext<PageFacts>({ style: PLAIN, now: 0 });
+export const PageContext = createContext<PageFacts>({ style: PLAIN, now: 0, mask: (text) => text });
 
 /**
  * @param request `id`: the record in the path

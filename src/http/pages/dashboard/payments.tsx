@@ -105,6 +105,7 @@ const identity = (from: string): Column<Payment> => [
 const MODE: Column<Payment> = ['Mode', 'mode', ({ mode }) => mode];
 
 function ofPayments(parts: AppDependencies, from: string): Column<Payment>[] {
+  const { mask } = parts.secrets;
   return [
     identity(from),
     MODE,
@@ -117,7 +118,9 @@ function ofPayments(parts: AppDependencies, from: string): Column<Payment>[] {
     [
       'Customer',
       'few',
-      ({ customerName, customerEmail }) => <span title={clip(customerEmail)}>{clip(customerName)}</span>,
+      ({ customerName, customerEmail }) => (
+        <span title={clip(customerEmail, mask)}>{clip(customerName, mask)}</span>
+      ),
     ],
     ['Your shop', 'cause', (payment) => <Shop payment={payment} parts={parts} />, 'Your shop'],
     ['Created', 'time', ({ createdAt }) => <Ago at={createdAt} />],
@@ -199,6 +202,7 @@ const LONGEST_REASON = 200;
 /** The payments that were rejected at initiate. Only the request log knows them. */
 function Rejected({ parts }: { parts: AppDependencies }) {
   const { total, newest } = rejectedInitiates(parts, SHOWN_REJECTED);
+  const { mask } = parts.secrets;
   const [first] = newest;
   if (!first) return null;
   const rest = total - SHOWN_REJECTED;
@@ -207,16 +211,16 @@ function Rejected({ parts }: { parts: AppDependencies }) {
       <summary>
         <Status of="failed">{`${grouped(total)} rejected at initiate`}</Status>{' '}
         <span class="soft">
-          {clip(first.identifier)}: {first.reason.slice(0, LONGEST_REASON)}
+          {clip(first.identifier, mask)}: {mask(first.reason, { most: LONGEST_REASON })}
         </span>
       </summary>
       <ul class="reasons">
         {newest.map(({ request, identifier, reason }) => (
           <li data-key={request.id}>
             <Link href={recordPath('requests', request.id)}>
-              {clip(identifier) || `Request ${request.id}`}
+              {clip(identifier, mask) || `Request ${request.id}`}
             </Link>{' '}
-            {reason.slice(0, LONGEST_REASON)} <Ago at={request.at} />
+            {mask(reason, { most: LONGEST_REASON })} <Ago at={request.at} />
           </li>
         ))}
       </ul>

@@ -95,7 +95,7 @@ export const REQUESTS: List<ListedRequest> = {
     };
   },
   keyOf: ({ page }) => ({ 'data-key': page.split('/').at(-1) ?? '' }),
-  columns: ({ payments }, from) => [
+  columns: ({ payments, secrets }, from) => [
     [
       'Request',
       'head',
@@ -110,7 +110,7 @@ export const REQUESTS: List<ListedRequest> = {
       'name',
       ({ paymentId, identifier }) => {
         const payment = payments.all.get(paymentId ?? '');
-        if (!payment) return identifier && <span class="soft">{clip(identifier)}</span>;
+        if (!payment) return identifier && <span class="soft">{clip(identifier, secrets.mask)}</span>;
         return <Short to={recordPath('payments', payment.id)} text={payment.identifier} />;
       },
     ],

@@ -1,5 +1,4 @@
 import { Hono } from 'hono';
-import { hidePasswords } from '../../../contract/credentials.ts';
 import { readTextFields } from '../../body.ts';
 import { serviceCaller } from '../../call-service.ts';
 import { type App, type AppContext, type AppDependencies, basePath } from '../../environment.ts';
@@ -47,6 +46,7 @@ export function dashboard(app: App, parts: AppDependencies): App {
   // Code that reads a body notes it here, although requests to the dashboard are not logged.
   pages.use((c, next) => {
     c.set('requestLog', {});
+    c.set('secrets', parts.secrets);
     return next();
   });
 
@@ -56,7 +56,7 @@ export function dashboard(app: App, parts: AppDependencies): App {
     const status = refusal && !isScript(c) ? statusOf(refusal.error) : 200;
     const html = renderPage(c, parts, shown, refusal);
     c.status(status);
-    return c.html(SHOW_KEYS.has(shown.path) ? html : hidePasswords(parts.mask(html)));
+    return c.html(SHOW_KEYS.has(shown.path) ? html : parts.secrets.mask(html));
   };
   /** Shows the page with the error on top. Internal errors go to the log. */
   const refuse = (c: AppContext, page: PageRenderer, thrown: unknown, form?: Omit<Refusal, 'error'>) => {

@@ -93,7 +93,7 @@ function Options({ parts }: { parts: AppDependencies }) {
     ['Value', 'long', ({ value }) => <code>{value}</code>],
     ['From', 'long', ({ from }) => from],
   ];
-  const { own, defaults } = settingsIn(runtime);
+  const { own, defaults } = settingsIn(parts);
   return (
     <Section id="options" title="Options">
       <Facts rows={facts} />

@@ -35,7 +35,8 @@ export function capitalized(word: string): string {
 /** Maximum length of a text in a list (chosen), so that a page of fifty rows stays small. */
 const LONGEST = 50;
 
-/** Removes the middle of a text that is too long for a list. The record's page shows the whole text. */
-export function clip(text: string): string {
-  return text.length > LONGEST ? `${text.slice(0, LONGEST / 2)}…${text.slice(-LONGEST / 2)}` : text;
+/** Masks a text, and removes the middle if it is too long for a list. The record's page shows the whole text. */
+export function clip(text: string, mask: (text: string) => string): string {
+  const shown = mask(text);
+  return shown.length > LONGEST ? `${shown.slice(0, LONGEST / 2)}…${shown.slice(-LONGEST / 2)}` : shown;
 }

@@ -1,4 +1,4 @@
-import type { Child } from 'hono/jsx';
+import { type Child, useContext } from 'hono/jsx';
 import { describeChanges } from '../../../contract/describe-changes.ts';
 import { describeAttempts } from '../../../contract/describe-delivery.ts';
 import type { Diagnosis } from '../../../contract/diagnosis.ts';
@@ -8,6 +8,7 @@ import type { AppDependencies } from '../../environment.ts';
 import { Link } from '../layout.tsx';
 import { Difference, Facts, Languages, Time } from './blocks.tsx';
 import { Form } from './forms.tsx';
+import { PageContext } from './page.tsx';
 import { docsPath, PLACES, recordPath } from './paths.ts';
 import { ExplainSignature } from './signature.tsx';
 import { capitalized, clip } from './text.ts';
@@ -67,7 +68,7 @@ export function VerdictCard(props: {
           <Form
             to={`${page}/resend`}
             hidden={to === null ? { from } : { from, to }}
-            submit={to === null ? 'Resend' : `Send a copy to ${clip(to)}`}
+            submit={to === null ? 'Resend' : `Send a copy to ${clip(to, parts.secrets.mask)}`}
             look={action === 'resend' && !unexplained ? 'primary' : 'plain'}
           />
         )}
@@ -96,6 +97,7 @@ function withoutStart(text: string, shown: string): string {
 
 /** The requests of a diagnosis, folded. */
 function DiagnosisDetails({ of: { tried, summary, at } }: { of: Diagnosis }) {
+  const { mask } = useContext(PageContext);
   return (
     <details id="diagnosis">
       <summary>Your handler was asked why, with {tried.length} requests</summary>
@@ -105,7 +107,7 @@ function DiagnosisDetails({ of: { tried, summary, at } }: { of: Diagnosis }) {
       <ol>
         {tried.map(({ name, status, answer }) => (
           <li>
-            <code>{name}</code> {status ?? 'no response'} <span class="soft">{clip(answer)}</span>
+            <code>{name}</code> {status ?? 'no response'} <span class="soft">{clip(answer, mask)}</span>
           </li>
         ))}
       </ol>

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { SimEvent } from '../../src/contract/event.ts';
+import type { Settled } from '../../src/contract/payment.ts';
 import { type Answer, startReceiver } from '../helpers/receiver.ts';
 import { CARD } from '../helpers/records.ts';
-import { idOf, ORDER, type Sim, startSim } from '../helpers/sim.ts';
+import { ask, idOf, ORDER, type Sim, startSim } from '../helpers/sim.ts';
 
 // `+` differs in a form and in an address, and may be part of a header's name.
 const SECRET = 'sec_sim_0123456789+bcdefghijklmnop+rstuv';
@@ -60,7 +61,7 @@ async function leakEverywhere(sim: Sim): Promise<{ id: string; ipn: string }> {
 
 async function read({ url }: Sim, path: string): Promise<string> {
   const answer = await fetch(`${url}/_sim${path}`, { headers: { Authorization: `Bearer ${TOKEN}` } });
-  expect(answer.status).toBe(200);
+  expect([path, answer.status]).toEqual([path, 200]);
   return answer.text();
 }
 
@@ -109,5 +110,113 @@ describe('the secret key and the control token', () => {
     expect(sim.server.parts.payments.all.get(id)?.details).toContain(SECRET);
     for (const path of ['/merchants', '/snapshot', '/ui/settings'])
       expect(await read(sim, path)).toContain(SECRET);
+  });
+});
+
+/** Valid in an address, and changed by every encoding. */
+const PASSWORD = `h'u"n<t>e&r@2%22`;
+const LOGIN = `http://shop:${PASSWORD}@`;
+/** What no output may contain: parts of the password that are in no other text. */
+const LEAKS = [/h(?:'|%27|&#0?39;|\\u0027)u/i, /e(?:&amp;|&|%26|\\u0026)r/i, /c2hvc[A-Za-z0-9+/=]{9}/];
+
+const htmlOf = (text: string) =>
+  text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll("'", '&#039;').replaceAll('<', '&lt;');
+const php = (value: unknown) =>
+  JSON.stringify(value)
+    .replaceAll('/', '\\/')
+    .replace(/['&<>]/g, (one) => `\\u00${one.charCodeAt(0).toString(16)}`);
+
+type Fields = Readonly<Record<string, string>>;
+
+/** The ways in which shops initiate a payment. */
+const WAYS: Readonly<Record<string, (fields: Fields) => { type?: string; body: string | FormData }>> = {
+  'a form': (fields) => ({ type: FORM, body: String(new URLSearchParams(fields)) }),
+  'a form of PHP': (fields) => ({
+    type: FORM,
+    body: Object.entries(fields)
+      .map(([name, value]) => `${name}=${encodeURIComponent(value).replaceAll("'", '%27')}`)
+      .join('&'),
+  }),
+  JSON: (fields) => ({ type: 'application/json', body: JSON.stringify(fields) }),
+  'JSON of PHP': (fields) => ({ type: 'application/json', body: php(fields) }),
+  'a multipart form': (fields) => {
+    const body = new FormData();
+    for (const [name, value] of Object.entries(fields)) body.set(name, value);
+    return { body };
+  },
+};
+
+describe('the password of an address', () => {
+  it.each(Object.entries(WAYS))(
+    'from %s is in no event, log or page, and in records as sent',
+    async (_, write) => {
+      const sim = await startSim();
+      const seen: SimEvent[] = [];
+      sim.server.onEvent((event) => seen.push(event));
+      const receiver = await startReceiver(({ headers }) => {
+        const echo = `${headers.authorization} ${LOGIN}localhost`;
+        return {
+          status: 400,
+          headers: { 'X-Echo': encodeURIComponent(echo) },
+          body: `<p>${htmlOf(echo)}</p> ${php(echo)}`,
+        };
+      });
+      const at = (path: string) => `${LOGIN}127.0.0.1:${receiver.port}${path}`;
+      const urls = { ipn_url: at('/ipn'), success_url: at('/paid'), cancel_url: at('/canceled') };
+      const post = (fields: Fields) => {
+        const { type, body } = write({ ...ORDER, ...urls, ...fields });
+        return fetch(`${sim.url}/sandbox/payment/initiate`, {
+          method: 'POST',
+          body,
+          ...(type !== undefined && { headers: { 'Content-Type': type } }),
+        });
+      };
+      await post({ public_key: 'unknown', details: 'x'.repeat(20_000) });
+      await post({
+        public_key: 'unknown',
+        ipn_url: `http://shop:${PASSWORD}/@localhost`,
+        cancel_url: at(' '),
+      });
+      const { url: checkout = '' } = (await (await post({ public_key: sim.publicKey })).json()) as {
+        url?: string;
+      };
+      const id = idOf(checkout);
+      const { body } = await ask<Settled>(sim, 'POST', `/payments/${id}/settle`, {
+        outcome: 'approve',
+        visit: true,
+      });
+      const ipn = body.delivery?.id;
+      await ask(sim, 'POST', '/ipns', { to: at('/other'), amount: '1.00', identifier: 'x' });
+      const paths = [
+        '',
+        '/ui/requests',
+        '/ui/requests/1',
+        '/ui/requests/2',
+        `/ui/payments/${id}`,
+        `/ui/ipns/${ipn}`,
+      ];
+      const shown = ['/requests', '/events?since=0&follow=false', ...paths, '?status=ipn-not-accepted'];
+      const texts = await Promise.all(shown.map(async (path) => [path, await read(sim, path)] as const));
+      for (const [path, text] of [...texts, ['the log', JSON.stringify(seen)] as const]) {
+        expect([path, LEAKS.map((leak) => leak.exec(text)?.[0])]).toEqual([path, LEAKS.map(() => undefined)]);
+      }
+      expect(texts.map(([, text]) => text).join()).toMatch(/shop(?::|%3A)…(?:@|%40)/);
+      expect(await sim.control(`/payments/${id}`)).toMatchObject({
+        ipnUrl: at('/ipn'),
+        successUrl: at('/paid'),
+      });
+      expect(await sim.control(`/ipns/${ipn}`)).toMatchObject({ url: at('/ipn') });
+    },
+  );
+
+  it('is masked in an old record, too, and in the options', async () => {
+    const sim = await startSim({ forwardIpn: `${LOGIN}127.0.0.1:9/` });
+    const snapshot = await sim.control<object>('/snapshot');
+    await sim.initiate({ ...ORDER, ipn_url: `${LOGIN}127.0.0.1:9/ipn` });
+    const own = await sim.control<object>('/snapshot');
+    await ask(sim, 'PUT', '/snapshot', snapshot);
+    await ask(sim, 'PUT', '/snapshot', own);
+    for (const path of ['', '/ui/settings', '/events?since=0&follow=false'])
+      expect(await read(sim, path)).not.toMatch(LEAKS[0] ?? '');
   });
 });
