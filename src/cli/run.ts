@@ -12,9 +12,10 @@ import {
   usage,
 } from '../contract/error.ts';
 import { PROFILE_NAMES } from '../contract/profiles.ts';
+import { namesOf } from '../contract/vocabulary.ts';
 import { unlikeGatewaySim } from '../library/control-client.ts';
 import { environmentName, readValue } from '../options/resolve.ts';
-import { START_OPTIONS } from '../options/start-options.ts';
+import { isFileOnly, START_OPTIONS } from '../options/start-options.ts';
 import { fidelityIn, fidelityOf, profileText } from '../system/fidelity.ts';
 import { packaged, VERSION } from '../system/package-info.ts';
 import { COMMON_OPTIONS, type Command, type Group, type OptionDeclaration } from './command.ts';
@@ -435,10 +436,14 @@ function prepare(command: Commander, io: Io | undefined): void {
 
 const OF_EVERY_COMMAND = 'Every command also has';
 
-/** Commander's message about an unknown name, with a known synonym if there is one. */
-function withSynonym(text: string, { options, commands }: Commander): string {
+/** Commander's message about an unknown name, with its synonym or its key in the configuration file, if it has one. */
+function withSynonym(text: string, command: Commander): string {
+  const { options, commands } = command;
   const [, dashes = '', written = ''] =
     /^gateway-sim: unknown (?:option|command) '(-*)([\w-]+)/.exec(text) ?? [];
+  const key = namesOf(START_OPTIONS).find((name) => isFileOnly(name) && kebab(name) === written);
+  if (dashes && key !== undefined && OWN_STDOUT.has(command.name()))
+    return `gateway-sim: unknown option '--${written}': set "${key}" in the configuration file\n`;
   const known = dashes ? options.map(({ long }) => long?.slice(2) ?? '') : commands.map((one) => one.name());
   const meant = synonymOf(written, known);
   return meant === undefined

@@ -23,6 +23,7 @@ import {
 import { shortJson } from '../contract/text.ts';
 import { parseDuration } from '../contract/time.ts';
 import {
+  isFileOnly,
   MAX_KEPT,
   type OptionKind,
   type OptionName,
@@ -83,7 +84,7 @@ function requireNoSlip(variable: string): void {
   const meant = nearestName(written.replaceAll('_', '-'), names.map(kebab));
   const name = names.find((one) => kebab(one) === meant);
   if (name === undefined) return;
-  const { fileOnly }: OptionSpec = START_OPTIONS[name];
+  const fileOnly = isFileOnly(name);
   if (variable === environmentName(name) && !fileOnly) return;
   const fix = fileOnly
     ? `: set "${name}" in the configuration file`
@@ -146,8 +147,7 @@ export function givenAs(options: ResolvedOptions, name: OptionName): string | un
 
 /** An option as the user would write it: its flag, or its key if it has none. */
 export function spellingOf(name: OptionName, style: HintStyle): string {
-  const { fileOnly }: OptionSpec = START_OPTIONS[name];
-  return fileOnly ? name : style.option({ option: name });
+  return isFileOnly(name) ? name : style.option({ option: name });
 }
 
 /** Whether the user set an option. A discovered configuration file does not count. */

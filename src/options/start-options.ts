@@ -243,6 +243,9 @@ export const START_OPTIONS = {
 type Specs = typeof START_OPTIONS;
 export type OptionName = keyof Specs;
 
+/** Whether an option has no flag and no variable. */
+export const isFileOnly = (name: OptionName): boolean => 'fileOnly' in START_OPTIONS[name];
+
 type ValueOf<Spec extends OptionSpec> = Spec extends { choices: readonly (infer Choice)[] }
   ? Choice
   : Values[Spec['kind']];

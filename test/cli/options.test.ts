@@ -202,7 +202,13 @@ it('GATEWAY_SIM_JSON must be a boolean for every command', async () => {
 describe('an unknown option', () => {
   it.each([
     ['a variable', [], { GATEWAY_SIM_IN_MEMROY: '1' }, '{}', 'GATEWAY_SIM_IN_MEMORY'],
-    ['a flag for a setting that only the file can have', ['--charges', '{}'], {}, '{}', '--charges'],
+    [
+      'a flag for a setting that only the file can have',
+      ['--tls-cert', 'a.pem'],
+      {},
+      '{}',
+      `unknown option '--tls-cert': set "tlsCert" in the configuration file`,
+    ],
     [
       'a variable for a setting that only the file can have',
       [],

@@ -9,8 +9,8 @@ import { type Budget, trial } from '../trial.ts';
 
 /** Commands that run until they are stopped, run other programs, or stop the emulator that this trial uses. */
 const ENDLESS = /^(start|exec|logs|stop|open|wait|ipn listen)$/;
-/** Options that would open a browser, leave a process behind, or look up a name. */
-const LEFT_OUT = /^--(open|detach|host|allow-host|tls)$/;
+/** Options that would open a browser, leave a process behind, look up a name, or wait for a user. */
+const LEFT_OUT = /^--(open|detach|host|allow-host|tls|orders)$/;
 /** The time limit of one command line on a busy machine. */
 const LONGEST_MS = 30_000;
 /** One in this many command lines runs in its own process. */
