@@ -26,6 +26,7 @@ export interface VerdictDependencies {
   store: {
     state: Pick<State, 'attemptsOf' | 'deliveriesOf'> & {
       merchants: { get: (id: string) => Merchant | undefined };
+      payments: { get: (id: string) => Payment | undefined };
     };
   };
   dialect: SignatureTools;
@@ -135,26 +136,48 @@ export function verdictOnDelivery(delivery: Delivery, parts: VerdictDependencies
   if (verdict.where === 'rule' && delivery.nextAttemptAt !== null)
     return { ...verdict, fix: RETRY_SCHEDULED };
   if (!isGenuine || verdict.tone !== 'bad') return verdict;
-  if (delivery.state === 'delivered' && last.failure !== null) return afterAccepted(verdict, last);
   const { fix } = verdict;
   if (delivery.state === 'pending') return { ...verdict, fix: `${fix} The emulator retries automatically.` };
-  const resent = { ...verdict, fix: `${fix} ${THEN_RESEND}` };
-  // Known servers send no other status.
-  if (delivery.status !== 'success') return resent;
-  const isCopyAccepted = (delivery.diagnosis?.accepted ?? 'genuine') !== 'genuine';
-  const isStopped = last?.failure?.code === 'connection_refused';
-  const outcome = isCopyAccepted ? COPY_ACCEPTED : isStopped ? NEVER_ARRIVED : SENT_ONCE;
-  return { ...resent, outcome };
+  const outcome = outcomeFor(delivery, last, parts);
+  const told = { ...verdict, ...(outcome !== undefined && { outcome }) };
+  return delivery.state === 'delivered' && last.failure !== null
+    ? afterAccepted(told, last)
+    : { ...told, fix: `${fix} ${THEN_RESEND}` };
+}
+
+/** What a bad verdict means for the order; undefined if no order could be paid by the IPN. */
+function outcomeFor(delivery: Delivery, last: Attempt, parts: VerdictDependencies): string | undefined {
+  const payment = parts.store.state.payments.get(delivery.paymentId ?? '');
+  // Known servers send no other status, and `ipn fire` can make up a payment or a success.
+  if (payment?.status !== 'succeeded' || delivery.status !== 'success') return undefined;
+  if (isAcceptedBefore(last, payment, parts))
+    return 'The order should be paid already. Only this copy failed.';
+  if ((delivery.diagnosis?.accepted ?? 'genuine') !== 'genuine') return COPY_ACCEPTED;
+  return last.failure?.code === 'connection_refused' ? NEVER_ARRIVED : SENT_ONCE;
+}
+
+/** Whether the receiver accepted a genuine IPN of a payment before this attempt. */
+function isAcceptedBefore(last: Attempt, payment: Payment, parts: VerdictDependencies): boolean {
+  const { state } = parts.store;
+  return state.deliveriesOf(payment.id).some((delivery) => {
+    if (delivery.signedWith === '' || delivery.status !== 'success') return false;
+    const earlier = state
+      .attemptsOf(delivery.id)
+      .filter((one) => one !== last && one.failure === null && one.startedAt <= last.startedAt);
+    return earlier.some((one) => {
+      const { tone } = verdictOnAttempt(delivery, one, signerOf(delivery, parts), parts.dialect);
+      return tone === 'good' || tone === 'warning';
+    });
+  });
 }
 
 /** The verdict on a copy that the receiver did not accept, although it accepted the same IPN before. */
 function afterAccepted(verdict: FullVerdict, last: Attempt): FullVerdict {
-  const outcome = 'The order should be paid already. Only this copy failed.';
   const status = last.responseStatus;
-  if (status === null || verdict.signed) return { ...verdict, outcome };
+  if (status === null || verdict.signed) return verdict;
   const { unexplained: _, ...explained } = verdict;
   const headline = `Your handler accepted the IPN, but not its copy (${status}).`;
-  return { ...explained, headline, fix: ANSWER_COPIES, outcome };
+  return { ...explained, headline, fix: ANSWER_COPIES };
 }
 
 const ANSWER_COPIES = 'Answer 2xx to a copy of an IPN that your handler has already processed.';

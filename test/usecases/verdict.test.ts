@@ -154,6 +154,26 @@ describe('a genuine IPN', () => {
     });
   });
 
+  it.each<[what: string, script: Script, outcome: RegExp | undefined]>([
+    ['of a payment that was made up', [{}, 'drop'], undefined],
+    [
+      'of an order that is paid already',
+      [{}, 'drop'],
+      /^The order should be paid already\. Only this copy failed\.$/,
+    ],
+    ['of a payment that has not succeeded', ['drop'], undefined],
+    ['of a paid order whose IPN was not accepted', ['drop'], /this order stays unpaid\.$/],
+  ])('sent by hand, %s, says only what is known of an order', async (what, script, outcome) => {
+    const settle = what.includes('not succeeded') ? ({ outcome: 'cancel' } as const) : {};
+    const { sim, receiver } = await settledWith(script, { settle });
+    const { ipns } = sim.server.parts;
+    const request = what.includes('made up') ? { to: receiver.url } : { payment: 'order-1' };
+    const [first] = await ipns.fire(request);
+    // The one that was made up is accepted by the second request only.
+    const fired = what.includes('made up') && first ? await ipns.resend(first.id) : first;
+    expect(fired && ipns.verdict(fired).outcome).toEqual(outcome && expect.stringMatching(outcome));
+  });
+
   it('that was blocked is not one that was not accepted', async () => {
     const { found } = await settledWith([], { order: { ipn_url: 'http://203.0.113.9/ipn' } });
     expect(found()).toMatchObject({
