@@ -455,6 +455,30 @@ describe('a diagnosis', () => {
     });
   });
 
+  it.each([
+    ['by hand', false],
+    ['automatic', true],
+  ])('waits for a response as long as the IPN does, %s', async (_, automatic) => {
+    const sim = await startSim({ ipnTimeout: '200ms' });
+    const { diagnosis } = await diagnosed(() => 'hang', { sim, input: { automatic } });
+    expect(diagnosis).toMatchObject({
+      cause: null,
+      summary: expect.stringMatching(
+        /^Your handler cannot be asked: no complete response .* within 0.2 s\.$/,
+      ),
+    });
+  });
+
+  it('that is automatic blames its own limit, and not the handler, and sends the genuine IPN last', async () => {
+    const { diagnosis } = await diagnosed((_, number) => (number === 4 ? 'hang' : REJECTED), {
+      input: { automatic: true },
+    });
+    expect(diagnosis.summary).toBe(
+      'Stopped after 3 requests, before a cause was found. ipn diagnose has more time.',
+    );
+    expect(diagnosis.tried.at(-1)).toMatchObject({ name: 'genuine', status: 400 });
+  });
+
   it('blames nothing if the receiver stops answering', async () => {
     const { diagnosis } = await diagnosed(({ body }) => (body.startsWith('{') ? 'drop' : REJECTED));
     expect(diagnosis).toMatchObject({
