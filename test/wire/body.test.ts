@@ -153,6 +153,18 @@ describe('a multipart body', () => {
     expect(parse(body)).toEqual({ a: ' two\r\nlines\r\n', b: '' });
   });
 
+  it.each([
+    [
+      'line feeds alone',
+      `${part('a', 'x\n--XY')}${part('b', '')}${part('c', '1')}--XX--\r\n`.replaceAll('\r', ''),
+    ],
+    ['both line ends', `${part('a', 'x\n--XY')}${part('b', '').replaceAll('\r', '')}${part('c', '1')}--XX--`],
+    ['a text before it', `hello\n${part('a', 'x\n--XY')}${part('b', '')}${part('c', '1')}--XX--`],
+    ['single quotes', `${part('a', 'x\n--XY')}${part('b', '')}${part('c', '1')}--XX--`.replaceAll('"', "'")],
+  ])('is read as PHP reads it, with %s', (_, body) => {
+    expect(parse(body)).toEqual({ a: 'x\n--XY', b: '', c: '1' });
+  });
+
   it('is read as UTF-8, names and values', () => {
     expect(parse(`${part('é', '€ 日本 😀')}--XX--`)).toEqual({ é: '€ 日本 😀' });
   });
