@@ -5,7 +5,15 @@ import type { Merchant } from '../contract/merchant.ts';
 import { timestamp } from '../contract/time.ts';
 import { type AttemptReport, recordAttempt, recordDiagnosis, tellsState } from '../domain/delivery.ts';
 import type { IpnRequest } from '../domain/ipn.ts';
-import { answerProblem, errorPage, languageOf, ownWords, saysRefused } from '../domain/receiver-answer.ts';
+import {
+  answerProblem,
+  checkForSubject,
+  errorPage,
+  fixForReason,
+  languageOf,
+  saysRefused,
+} from '../domain/receiver-answer.ts';
+import { ownWords } from '../domain/receiver-words.ts';
 import type { Delivery, State } from '../domain/state.ts';
 import { pause, performance } from '../system/real-time.ts';
 import type { IpnVariant, IpnVariants } from '../wire/dialect.ts';
@@ -395,22 +403,13 @@ function afterSignature(genuine: Answer, right: Answer, random: Answer): Result 
 }
 
 /** Advice by what the receiver itself says. */
-const AFTER_SIGNATURE: readonly (readonly [says: RegExp, fix: string])[] = [
-  [
-    /amount|total|price/i,
-    'Compare data[amount] with the total of the order as decimal numbers, in the same unit. In cents, round: 49.90 is 4990.',
-  ],
-  [/currenc/i, 'Compare data[currency][code], such as USD, with the currency of the order.'],
-  [/status/i, 'A payment succeeded if its status is exactly success.'],
-  [
-    /order|not found|unknown/i,
-    'Look the order up by identifier, exactly as you sent it when you initiated the payment.',
-  ],
-];
-
 function fixAfterSignature(answer: string): string {
-  const [, fix] = AFTER_SIGNATURE.find(([says]) => says.test(answer)) ?? [];
-  return fix ?? 'Check how your handler looks up the order, and how it compares amount, currency and status.';
+  const words = ownWords(answer) ?? '';
+  return (
+    fixForReason(words) ??
+    checkForSubject(words) ??
+    'Check how your handler looks up the order, and how it compares amount, currency and status.'
+  );
 }
 
 const NOT_CHECKED = {

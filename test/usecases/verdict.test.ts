@@ -118,6 +118,15 @@ describe('a genuine IPN', () => {
     [500, '{"error":"Internal Server Error","message":"no amount"}', /Internal Server Error: no amount/],
     [400, '{"message":"order is paid"}', /^Your handler rejected a genuine IPN \(400\): “order is paid”\.$/],
     [401, 'Invalid signature', /^Your handler rejected a genuine IPN \(401\): “Invalid signature”\.$/],
+    [
+      422,
+      '{"detail":[{"loc":["body","data"],"msg":"Field required"}]}',
+      /\(422\): “data: Field required”\.$/,
+    ],
+    [403, '<html><body></body></html>', /\(403\): “<html><body><\/body><\/html>”\.$/],
+    [400, ' ', /^Your handler rejected a genuine IPN \(400\) without a reason\.$/],
+    [409, '["The amount differs."]', /^Your handler answered 409: “The amount differs\.”$/],
+    [503, '{"reason":"in maintenance"}', /^Your handler failed \(503\): in maintenance\.$/],
     [401, '{"message":"Unauthenticated."}', /requires a login \(401\)/],
   ])(
     'gets a bad verdict with the reason and what it means if it was answered %i %s',
@@ -129,6 +138,16 @@ describe('a genuine IPN', () => {
       expect(fix).toMatch(new RegExp(`\\. ${THEN_RESEND}$`));
     },
   );
+
+  it.each([
+    ['shows why', '{"detail":[{"loc":["body","data"],"msg":"Field required"}]}', /data\[amount\]/, undefined],
+    ['is about the order', 'order-1 has another amount', /^Compare data\[amount\]/, true],
+    ['is about the signature', 'wrong signature', /^Find the check that fails/, true],
+  ])('gets a fix by a reason that %s', async (_, body, fix, unexplained) => {
+    const { found } = await settledWith([{ status: 422, body }]);
+    expect(found()).toMatchObject({ fix: expect.stringMatching(fix) });
+    expect(found().unexplained).toBe(unexplained);
+  });
 
   it('that is retried gets another fix, and says what it means only after the last retry', async () => {
     const setting = { options: { ipnSchedule: ['1h'] } };
