@@ -130,28 +130,43 @@ function missing(names: string): RegExp {
   );
 }
 
-/** What to check, by what the words of a receiver are about. */
-const CHECKS_BY_SUBJECT: typeof FIXES_BY_REASON = [
-  [
-    /amount|total|price/i,
-    'Compare data[amount] with the total of the order as decimal numbers, in the same unit. In cents, round: 49.90 is 4990.',
-  ],
-  [/currenc/i, 'Compare data[currency][code], such as USD, with the currency of the order.'],
-  [/\bstatus\b(?! \d)/i, 'A payment succeeded if its status is exactly success.'],
-  [
-    /\border\b(?! to\b)|not found|unknown/i,
-    'Look the order up by identifier, exactly as you sent it when you initiated the payment.',
-  ],
+/** A check of a handler that may fail, and how to do it right. */
+interface Check {
+  names: RegExp;
+  what: string;
+  how: string;
+}
+
+const CHECKS: readonly Check[] = [
+  {
+    names: /amount|total|price/i,
+    what: 'the comparison of the amount',
+    how: 'Compare data[amount] with the total of the order as decimal numbers, in the same unit. In cents, round: 49.90 is 4990.',
+  },
+  {
+    names: /currenc/i,
+    what: 'the comparison of the currency',
+    how: 'Compare data[currency][code], such as USD, with the currency of the order.',
+  },
+  {
+    names: /\bstatus\b(?! \d)/i,
+    what: 'the check of the status',
+    how: 'A payment succeeded if its status is exactly success.',
+  },
+  {
+    names: /\border\b(?! to\b)|not found|unknown/i,
+    what: 'the look-up of the order',
+    how: 'Look the order up by identifier, exactly as you sent it when you initiated the payment.',
+  },
 ];
 
-const forWords = (words: string, by: typeof FIXES_BY_REASON) => by.find(([names]) => names.test(words))?.[1];
-
 /** The fix for the reason in the words of a receiver of a form; undefined if they name none that is known. */
-export const fixForReason = (words: string): string | undefined => forWords(words, FIXES_BY_REASON);
+export const fixForReason = (words: string): string | undefined =>
+  FIXES_BY_REASON.find(([names]) => names.test(words))?.[1];
 
-/** What to check because of the words of a receiver; undefined if they are about the signature or nothing known. */
-export const checkForSubject = (words: string): string | undefined =>
-  /signature|hmac|hash/i.test(words) ? undefined : forWords(words, CHECKS_BY_SUBJECT);
+/** The check that the words of a receiver are about; undefined if it is that of the signature or not known. */
+export const checkNamedIn = (words: string): Pick<Check, 'what' | 'how'> | undefined =>
+  /signature|hmac|hash/i.test(words) ? undefined : CHECKS.find(({ names }) => names.test(words));
 
 function withoutPost(status: number): AnswerProblem {
   return {

@@ -38,7 +38,10 @@ export function ownWords(body: string): string | undefined {
   }
   const most = Math.max(MIN_POINTS, ...texts.map(({ points }) => points));
   const best = texts.find(({ points }) => points === most);
-  if (!best) return cut(onOneLine(plainText(body)) || onOneLine(body), MAX_WHOLE) || undefined;
+  if (!best) {
+    const shown = HAS_MARKUP.test(body.trim()) ? texts.map(({ text }) => text).join(' ') : '';
+    return cut(onOneLine(shown) || onOneLine(body), MAX_WHOLE) || undefined;
+  }
   const alike = texts.filter(
     (one) => one === best || (best.list !== undefined && one.list === best.list && one.points >= MIN_POINTS),
   );
@@ -61,7 +64,7 @@ function* textsOf(body: string): Iterable<Said> {
   if (json !== undefined) yield* textsOfJson(json, []);
   else if (/^[[{]/.test(body)) yield* textsOfBrokenJson(body);
   else if (HAS_MARKUP.test(body)) yield* textsOfMarkup(body);
-  else for (const text of body.split(/\n\s*\n/)) yield { text: sentenceIn(text), names: [] };
+  else for (const line of withoutTrace(body)) yield { text: onOneLine(line), names: [] };
 }
 
 /** The value of a JSON text; undefined for any other text. */
@@ -204,15 +207,18 @@ function* textsOfMarkup(markup: string): Iterable<Said> {
 const FRAME =
   /^\s*(?:at .*[(:]|#\d+ |File "|from \S+:\d+|\S+\.(?:rb|go|py|php|java|cs|[cm]?[jt]s):\d+|Stack trace:|Traceback \(|goroutine \d|Caused by:|\.\.\. \d+ more)/i;
 
-/** A text on one line, without its stack trace. */
-function sentenceIn(text: string): string {
+/** The lines of a text without its stack trace. */
+function withoutTrace(text: string): string[] {
   const lines = text.trim().split('\n');
   // Python prints it above the message.
   if (/^Traceback \(/.test(text.trim()))
-    return onOneLine(lines.slice(lines.findLastIndex((line) => /^\s+\S/.test(line)) + 1).join(' '));
+    return lines.slice(lines.findLastIndex((line) => /^\s+\S/.test(line)) + 1);
   const frame = lines.findIndex((line, index) => index > 0 && FRAME.test(line));
-  return onOneLine((frame === -1 ? lines : lines.slice(0, frame)).join(' '));
+  return frame === -1 ? lines : lines.slice(0, frame);
 }
+
+/** A text on one line, without its stack trace. */
+const sentenceIn = (text: string): string => onOneLine(withoutTrace(text).join(' '));
 
 /** White space as single spaces. */
 export const onOneLine = (text: string) => text.replace(/\s+/g, ' ').trim();

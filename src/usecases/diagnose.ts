@@ -7,7 +7,7 @@ import { type AttemptReport, recordAttempt, recordDiagnosis, tellsState } from '
 import type { IpnRequest } from '../domain/ipn.ts';
 import {
   answerProblem,
-  checkForSubject,
+  checkNamedIn,
   errorPage,
   fixForReason,
   languageOf,
@@ -407,7 +407,7 @@ function fixAfterSignature(answer: string): string {
   const words = ownWords(answer) ?? '';
   return (
     fixForReason(words) ??
-    checkForSubject(words) ??
+    checkNamedIn(words)?.how ??
     'Check how your handler looks up the order, and how it compares amount, currency and status.'
   );
 }

@@ -18,7 +18,7 @@ import { SETTLERS } from '../contract/vocabulary.ts';
 import {
   type AnswerProblem,
   answerProblem,
-  checkForSubject,
+  checkNamedIn,
   fixForReason,
   saysRefused,
 } from '../domain/receiver-answer.ts';
@@ -660,8 +660,8 @@ function rejected(attempt: KnownAttempt, words: string | undefined, dialect: Sig
     .match(/\b[0-9a-f]{64}\b/gi)
     ?.find((value) => !requestBody.includes(value));
   if (other !== undefined) return `${REJECTED} ${anotherKey(other)}`;
-  const check = words === undefined ? undefined : checkForSubject(words);
-  if (check !== undefined) return check;
+  const check = words === undefined ? undefined : checkNamedIn(words);
+  if (check !== undefined) return `Find the check that fails: probably ${check.what}. ${check.how}`;
   const { amount } = dialect.verify(requestBody, { secretKey: '' });
   if (!amount || !/\.\d*0$/.test(amount)) return REJECTED;
   return `${REJECTED} Does your handler read ${amount} as a number? Then it drops the 0.`;

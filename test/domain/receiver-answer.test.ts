@@ -1,10 +1,5 @@
 import { expect, it } from 'vitest';
-import {
-  answerProblem,
-  checkForSubject,
-  fixForReason,
-  languageOf,
-} from '../../src/domain/receiver-answer.ts';
+import { answerProblem, checkNamedIn, fixForReason, languageOf } from '../../src/domain/receiver-answer.ts';
 
 /** Maximum stored length of a response. */
 const LENGTH = 65_536;
@@ -64,7 +59,7 @@ it.each<[words: string, check: RegExp | undefined]>([
   ['NOK', undefined],
 ])('the words “%s” name no cause, but what to check', (words, check) => {
   expect(fixForReason(words)).toBeUndefined();
-  expect(checkForSubject(words)).toEqual(check && expect.stringMatching(check));
+  expect(checkNamedIn(words)?.how).toEqual(check && expect.stringMatching(check));
 });
 
 it.each<[status: number, headers: [string, string][], body: string, cause: RegExp | undefined]>([

@@ -141,7 +141,12 @@ describe('a genuine IPN', () => {
 
   it.each([
     ['shows why', '{"detail":[{"loc":["body","data"],"msg":"Field required"}]}', /data\[amount\]/, undefined],
-    ['is about the order', 'order-1 has another amount', /^Compare data\[amount\]/, true],
+    [
+      'is about the order',
+      'order-1 has another amount',
+      /: probably the comparison of the amount\. Compare data\[amount\]/,
+      true,
+    ],
     ['is about the signature', 'wrong signature', /^Find the check that fails/, true],
   ])('gets a fix by a reason that %s', async (_, body, fix, unexplained) => {
     const { found } = await settledWith([{ status: 422, body }]);
