@@ -1,4 +1,4 @@
-import { FIX_HTTP2 } from '../contract/describe-delivery.ts';
+import { FIX_FORM, FIX_HTTP2, FIX_NESTED } from '../contract/describe-delivery.ts';
 import { headerIn } from '../contract/headers.ts';
 import { namesOf } from '../contract/vocabulary.ts';
 import { onOneLine, ownWords, plainText, quoted, saysNothing } from './receiver-words.ts';
@@ -84,8 +84,6 @@ const OR_VISIT =
 const NO_CSRF = 'Exempt the route of ipn_url from CSRF protection: the signature protects it.';
 const NO_LOGIN =
   'Make the route of ipn_url accessible without a login, a session or a token: the signature protects it.';
-const READ_FORM =
-  'Read the body as a form: application/x-www-form-urlencoded, with the fields status, signature, identifier and data[amount].';
 
 /** What the words of a receiver name, and the fix for it. */
 const FIXES_BY_REASON: readonly (readonly [names: RegExp, fix: string])[] = [
@@ -97,22 +95,19 @@ const FIXES_BY_REASON: readonly (readonly [names: RegExp, fix: string])[] = [
   // The body was not read as a form.
   [
     /unexpected token|in JSON|reading ['"]?data\b|\bbody (?:is|was) (?:undefined|null|missing|empty)/i,
-    READ_FORM,
+    FIX_FORM,
   ],
   [
     /unauthenticated|not authenticated|authentication|\b(?:log|sign)[- ]?in\b|credentials|\bbearer\b|\bapi.?key\b|\bjwt\b|\btoken\b/i,
     NO_LOGIN,
   ],
-  [
-    missing('data|amount'),
-    'In the form that the gateway sends, the amount has the name data[amount]. Read it by this name, or parse the form with a parser that nests fields, such as qs or express.urlencoded({ extended: true }).',
-  ],
-  [missing('signature|identifier|status'), READ_FORM],
+  [missing('data|amount'), FIX_NESTED],
+  [missing('signature|identifier|status'), FIX_FORM],
   [
     missing('fields?|parameters?|propert(?:y|ies)|attributes?|headers?|keys?'),
     'An IPN has only the fields status, signature, identifier and data[…]. Do not require another one.',
   ],
-  [/\bJSON\b|valid dictionary|expected object|must be (?:an )?object|content.type/i, READ_FORM],
+  [/\bJSON\b|valid dictionary|expected object|must be (?:an )?object|content.type/i, FIX_FORM],
   [
     /\b(?:number|numeric|integer|decimal|float|digits)\b/i,
     'The values of a form are text, such as 49.90. Accept text, and convert it yourself. An identifier is text, too.',
@@ -236,8 +231,9 @@ export function answerProblem({ status, headers, body }: ReceiverAnswer): Answer
   }
   // Express answers 404 to a method without a route.
   if (status === 404 && /Cannot POST \//.test(body)) return withoutPost(status);
-  if (status < 500 && /csrf|authenticity.?token/i.test(body)) return wantsToken(status);
   const words = ownWords(body);
+  // Pages have such a token, too, and their tags are not read.
+  if (status < 500 && /csrf|authenticity.?token/i.test(words ?? '')) return wantsToken(status);
   if (status === 401 && asksForLogin(headers, words))
     return withWords({ cause: 'The route requires a login (401).', fix: NO_LOGIN }, words);
   const known = BY_STATUS[status];
@@ -306,9 +302,10 @@ const REJECTED_WORD =
 
 /** Whether the body says that the IPN was rejected. Some receivers always answer 200 (observed: receiver-always-200). */
 export function saysRefused(body: string): boolean {
-  // Ignores CSS such as :invalid, and members such as "error": false.
+  // Ignores CSS such as :invalid, classes, and members such as "error": false.
   const text = body
     .replace(/<(?:style|script)\b[^<]*/gi, '')
+    .replace(/<[^<>]*>/g, ' ')
     .replace(/"(?!ok"|success"|valid"|verified"|accepted")\w+"\s*:\s*(?:false|null|0|""|\[\s*\])/gi, '');
   return REJECTED_WORD.test(body) || REJECTION.test(text);
 }

@@ -389,6 +389,29 @@ describe('a diagnosis', () => {
     expect(diagnosis).toMatchObject({ mistake, accepted, fix: expect.any(String) });
   });
 
+  it('says of a form parser that does not nest only what was proved: as JSON, the IPN is accepted', async () => {
+    const handler = ({ body, headers }: Received): Answer => {
+      const isJson = /json/.test(headers['content-type'] ?? '');
+      const fields = isJson ? JSON.parse(body) : Object.fromEntries(new URLSearchParams(body));
+      if (fields.data === undefined)
+        return {
+          status: 500,
+          body: '{"message":"Cannot read properties of undefined (reading \'amount\')"}',
+        };
+      return fields.signature === hmac(fields.data.amount + fields.identifier) ? ACCEPTED : REJECTED;
+    };
+    const { diagnosis } = await diagnosed(handler);
+    expect(diagnosis).toMatchObject({
+      mistake: 'json',
+      cause:
+        'Your handler accepts the IPN as JSON: nested fields, such as data.amount, are read. It does not accept it as the gateway sends it: a URL-encoded form, by POST.',
+      fix: expect.stringMatching(
+        /the name data\[amount\].*a parser that nests fields.*If your handler expects JSON/,
+      ),
+    });
+    expect(diagnosis.summary).not.toContain('reads JSON');
+  });
+
   it('finds a signature that passes the check, although the IPN is rejected later', async () => {
     const handler = ({ body }: Received): Answer => {
       const { amount, identifier, signature } = formOf(body);

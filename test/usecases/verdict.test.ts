@@ -108,6 +108,11 @@ describe('a genuine IPN', () => {
       /does not accept POST/,
     ],
     [422, "<h1>Can't verify CSRF token authenticity.</h1>", /expects a CSRF token \(422\)/],
+    [
+      400,
+      '<meta name="csrf-token" content="x"><h1>The amount differs.</h1>',
+      /\(400\): “The amount differs\.”$/,
+    ],
     [502, '<title>502 Bad Gateway</title>', /A proxy answered/],
     [
       500,
@@ -223,6 +228,7 @@ describe('a genuine IPN', () => {
   it.each([
     '{"ok":true,"invalid":false,"errors":[],"rejected":0}',
     '<style>input:invalid{color:red}</style><p>Thank you</p>',
+    '<div class="invalid-feedback" data-csrf="denied"></div><p>Thank you</p>',
     '{"status":"ok"}',
   ])('gets a good verdict if it was answered 200 %s', async (body) => {
     const { found } = await settledWith([{ body }]);
