@@ -507,6 +507,22 @@ describe('exec --artifacts', () => {
     expect((await readdir(cwd)).sort()).toEqual(['audit-7.xml', 'state.json']);
   });
 
+  it.runIf(spawnSync('unshare', ['-rm', 'true']).status === 0)(
+    'says that a file system is read-only, also for a folder that does not exist',
+    async () => {
+      const cwd = await temporaryFolder();
+      await mkdir(join(cwd, 'disk'));
+      const script = 'mount -t tmpfs -o ro none disk && exec "$@"';
+      const exec = [process.execPath, BINARY, 'exec', '--artifacts', 'disk/a/b', ...sh('true')];
+      const { ended } = launchProgram(['unshare', '-rm', 'sh', '-c', script, 'sh', ...exec], { cwd });
+      const { code, stderr } = await ended;
+      expect([code, stderr]).toEqual([
+        5,
+        'gateway-sim: disk/a/b cannot be written: the file system is read-only\n',
+      ]);
+    },
+  );
+
   it('does not write through links in the folder', async () => {
     const cwd = await temporaryFolder();
     await mkdir(join(cwd, 'left'));
