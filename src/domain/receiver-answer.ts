@@ -1,4 +1,4 @@
-import { FIX_FORM, FIX_HTTP2, FIX_NESTED } from '../contract/describe-delivery.ts';
+import { FIX_BASE64, FIX_FORM, FIX_HTTP2, FIX_NESTED } from '../contract/describe-delivery.ts';
 import { headerIn } from '../contract/headers.ts';
 import { namesOf } from '../contract/vocabulary.ts';
 import { onOneLine, ownWords, plainText, quoted, saysNothing } from './receiver-words.ts';
@@ -102,7 +102,7 @@ const FIXES_BY_REASON: readonly (readonly [names: RegExp, fix: string])[] = [
     NO_LOGIN,
   ],
   [missing('data|amount'), FIX_NESTED],
-  [missing('signature|identifier|status'), FIX_FORM],
+  [missing('signature|identifier|status'), `${FIX_FORM} In a function: ${FIX_BASE64}`],
   [
     missing('fields?|parameters?|propert(?:y|ies)|attributes?|headers?|keys?'),
     'An IPN has only the fields status, signature, identifier and data[…]. Do not require another one.',

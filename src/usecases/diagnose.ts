@@ -251,7 +251,7 @@ export async function diagnose(
       };
     }
     return {
-      summary: `None of ${answers.length} variants of the IPN was accepted. The cause may be a key or a signed text that no variant has, an exception that your handler catches, a timestamp check, the look-up of the order, or the comparison of amount, currency and status.`,
+      summary: `None of ${answers.length} variants of the IPN was accepted. The cause may be a key or a signed text that no variant has, a body that a function gets in base64 and does not decode, an exception that your handler catches, a timestamp check, the look-up of the order, or the comparison of amount, currency and status.`,
     };
   }
 

@@ -1,6 +1,6 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { isAmount } from '../../contract/amount.ts';
-import { FIX_FORM, FIX_NESTED } from '../../contract/describe-delivery.ts';
+import { FIX_BASE64, FIX_FORM, FIX_NESTED } from '../../contract/describe-delivery.ts';
 import { INITIATE_FIELDS } from '../../contract/request-fields.ts';
 import type { IpnRequest } from '../../domain/ipn.ts';
 import type { DiagnosisTools, IpnVariant } from '../dialect.ts';
@@ -173,6 +173,12 @@ const SHAPES: readonly Shape[] = [
     as: 'a GET request with the fields in its query',
     fix: 'Route POST requests of ipn_url to your handler, and read their body as a form.',
     write: (body) => ({ method: 'GET', query: body, contentType: null, body: '' }),
+  },
+  {
+    name: 'base64-body',
+    as: 'the same form with the type text/plain',
+    fix: `A platform of functions, such as AWS Lambda, hands over other types than text in base64. ${FIX_BASE64}`,
+    write: (body) => ({ method: 'POST', contentType: 'text/plain', body }),
   },
   {
     name: 'not-decoded',
