@@ -9,6 +9,7 @@ import { shorten } from '../contract/text.ts';
 import { moment, REDIRECT_WAIT_MS } from '../contract/time.ts';
 import type { Verdict } from '../contract/verdict.ts';
 import { PAYMENT_EVENTS, TIMELINE_EVENTS } from '../contract/vocabulary.ts';
+import { ownWords } from '../domain/receiver-answer.ts';
 import { isRejectedInitiate } from '../library/merchant-client.ts';
 import type { Verification } from '../wire/dialect.ts';
 import type { Output } from './output.ts';
@@ -65,13 +66,14 @@ export function deliveryProblem(
   return first && `${failed.length} of ${deliveries.length} IPNs not accepted: ${first.verdict.cause}`;
 }
 
+/** What the response to a rejected attempt says; undefined if its body is empty. */
+export function answerText({ error, responseBody }: Pick<Attempt, 'error' | 'responseBody'>) {
+  const words = error === null ? undefined : ownWords(responseBody ?? '');
+  return words === undefined ? undefined : onOneLine(words);
+}
+
 /** Maximum characters of a response in a line. */
 const SHOWN_OF_ANSWER = 200;
-
-/** The first line of the response to a rejected attempt, without markup; undefined if there is none. */
-export function answerText({ error, responseBody }: Pick<Attempt, 'error' | 'responseBody'>) {
-  return error === null ? undefined : firstLineOf(responseBody ?? '');
-}
 
 /** The first line of a response, without markup; undefined if there is none. */
 export function firstLineOf(whole: string): string | undefined {

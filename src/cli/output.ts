@@ -19,21 +19,25 @@ import { type Colours, columns, escaped, flowing, onOneLine, Printed, wrapped } 
 /** Commands that need no running emulator. */
 const NEED_NO_SERVER: readonly string[] = ['start', 'exec', 'init', 'docs', 'openapi', '--help'];
 
+/** How Yarn 1 runs this program. It removes the first `--`. */
+export const YARN_1 = 'yarn gateway-sim';
+
+/** A command as the user types it. */
+export function typed(invocation: string, command: string): string {
+  const line = `${invocation} ${command}`;
+  return invocation === YARN_1 ? line.replace(' -- ', ' -- -- ') : line;
+}
+
 /** Commands as the user would type them, with the flags that select the same emulator. */
 export function hintStyle(invocation: string, connection: (command: string) => string = () => ''): HintStyle {
-  const typed = ({ command, args = [], options = [] }: CommandHint) => {
+  const written = ({ command, args = [], options = [] }: CommandHint) => {
     const [first = ''] = command.split(' ', 1);
     const finds = NEED_NO_SERVER.includes(first) || args.some((arg) => /^--(url|data-dir|help)\b/.test(arg));
-    const parts = [
-      invocation,
-      finds ? '' : connection(command),
-      command,
-      ...args,
-      ...options.map(PLAIN.option),
-    ];
-    return parts.filter(Boolean).join(' ');
+    const parts = [finds ? '' : connection(command), command, ...args, ...options.map(PLAIN.option)];
+    const line = typed(invocation, parts.filter(Boolean).join(' '));
+    return line.includes(' -- -- ') ? `${line} (Yarn 1 removes the first --)` : line;
   };
-  return { ...PLAIN, command: typed };
+  return { ...PLAIN, command: written };
 }
 
 export interface CommandResult {

@@ -33,6 +33,7 @@ export function storedEvents(snapshot: Snapshot): SimEvent[] {
         attemptsOf: (id) => attemptsOf.get(id) ?? [],
         deliveriesOf: (id) => deliveriesOf.get(id) ?? [],
         merchants: new Map(merchants.map((merchant) => [merchant.id, merchant])),
+        payments: new Map(payments.map((payment) => [payment.id, payment])),
       },
     },
     dialect,

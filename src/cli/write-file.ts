@@ -63,7 +63,7 @@ export function shownFrom(folder: string, path: string): string {
 export async function orStorageFailed<Result>(writing: Promise<Result>, shown: string): Promise<Result> {
   return writing.catch((cause: Error) => {
     if (cause instanceof GatewayError) throw cause;
-    throw new GatewayError('storage_failed', `${shown} cannot be written: ${cause.message}`, { cause });
+    throw unwritable(shown, cause);
   });
 }
 

@@ -184,6 +184,14 @@ const FIX_CERTIFICATE = 'Correct the certificate, or use http:// on your own mac
 const FIX_CRASH = 'Check the log of your shop: it failed before it responded.';
 /** The fix for a receiver that the real sender reaches and this one does not. */
 export const FIX_HTTP2 = 'Enable HTTP/1.1 in your shop too, at least on your machine.';
+/** The fix for a receiver that does not find the fields of the body. */
+export const FIX_FORM =
+  'Read the body as a form, as the gateway sends it: application/x-www-form-urlencoded.';
+/** The fix for a function that gets the body in base64. */
+export const FIX_BASE64 = 'Decode the body if event.isBase64Encoded is true.';
+/** The fix for a receiver that finds the fields of the body, but not those inside `data`. */
+export const FIX_NESTED =
+  'In the form, the amount has the name data[amount]. Read it by this name, or parse the form with a parser that nests fields: qs.parse, or express.urlencoded({ extended: true }).';
 const START = 'Start your shop at this address, or correct ipn_url.';
 
 /** The fix for each failure, except those whose fix depends on the address. */

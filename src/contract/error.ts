@@ -226,7 +226,7 @@ const SYNONYMS: Readonly<Record<string, readonly string[]>> = {
   settle: ['pay'],
   accept: ['approve', 'pay'],
   success: ['approve'],
-  decline: ['fail'],
+  decline: ['cancel'],
   reject: ['fail'],
   abort: ['cancel'],
   events: ['logs'],

@@ -10,9 +10,8 @@ export function parseJsonObject(text: string): Record<string, unknown> {
     parsed = SURROGATE_ESCAPE.test(text) ? JSON.parse(text, requireWellFormed) : JSON.parse(text);
   } catch (error) {
     if (error instanceof GatewayError) throw error;
-    throw new GatewayError('unparseable_body', `the body is not valid JSON: ${(error as Error).message}`, {
-      cause: error,
-    });
+    const why = text.startsWith('\uFEFF') ? 'it begins with a byte order mark' : (error as Error).message;
+    throw new GatewayError('unparseable_body', `the body is not valid JSON: ${why}`, { cause: error });
   }
   if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) {
     return parsed as Record<string, unknown>;

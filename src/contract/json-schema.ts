@@ -19,9 +19,19 @@ export function componentSchemas(): Record<string, JsonSchema> {
   return Object.fromEntries(
     sorted.map(({ name, io, description, schema }) => [
       name,
-      { description, ...annotated(converted[io][name] ?? {}, schema) },
+      { description, ...withoutDefaults(annotated(converted[io][name] ?? {}, schema)) },
     ]),
   );
+}
+
+/** Generators of types take a field with a default for one that is always there, so the description has the default. */
+function withoutDefaults({ properties, ...schema }: JsonSchema): JsonSchema {
+  if (!properties) return schema;
+  const named = Object.entries(properties).map(([name, { default: value, ...json }]) => [
+    name,
+    value === undefined ? json : { ...json, description: `${json.description} Default: ${value}.` },
+  ]);
+  return { ...schema, properties: Object.fromEntries(named) };
 }
 
 /** The queries of routes by name, for the types of the library. */
@@ -63,6 +73,8 @@ function tidy(io: Message['io']) {
     // Generated for lists that callers may freeze. In OpenAPI it means that clients must not send the field.
     delete jsonSchema['readOnly'];
     if (jsonSchema['maximum'] === Number.MAX_SAFE_INTEGER) delete jsonSchema['maximum'];
+    // Closes a list of fixed values, as its maximum length does. Generators of types expect a schema here.
+    if (jsonSchema['items'] === false) delete jsonSchema['items'];
     if (io === 'input') return;
     if (jsonSchema['additionalProperties'] === false) delete jsonSchema['additionalProperties'];
     // A default is for records stored before the field existed. A response always has the field.

@@ -1,6 +1,10 @@
-import { FIX_HTTP2 } from '../contract/describe-delivery.ts';
+import { FIX_BASE64, FIX_FORM, FIX_HTTP2, FIX_NESTED } from '../contract/describe-delivery.ts';
 import { headerIn } from '../contract/headers.ts';
 import { namesOf } from '../contract/vocabulary.ts';
+import { onOneLine, ownWords, plainText, quoted, saysNothing } from './receiver-words.ts';
+
+// For the audit, whose door to the words is this file.
+export { ownWords };
 
 /*
  * Explains the response of a receiver (chosen). Recognizes the status codes and error pages of common frameworks.
@@ -48,17 +52,20 @@ function lastLineOf(body: string, found: string): string {
   if (/^(?:at |#\d)/.test(found))
     return [exceptionIn(body) ?? titleOf(body), found].filter(Boolean).join(', ');
   if (!found.startsWith('Traceback')) return found.trim();
-  const [, frames = ''] = plainText(body).split('Traceback (most recent call last)', 2);
-  const [, type, value] = OF_DJANGO.exec(frames) ?? [];
-  if (type !== undefined) return `${type}: ${value}`;
-  return BELOW_FRAMES.exec(frames)?.[1] ?? titleOf(body) ?? found;
+  const text = plainText(body);
+  const [, type, value = ''] = OF_DJANGO.exec(text) ?? [];
+  if (type !== undefined) return `${type}: ${onOneLine(value)}`;
+  const [, frames = ''] = text.split('Traceback (most recent call last)', 2);
+  const below = BELOW_FRAMES.exec(frames)?.[0];
+  return below === undefined ? (titleOf(body) ?? found) : onOneLine(below);
 }
 
-/** The name of an exception at the beginning of a line, and its message. */
-const BELOW_FRAMES = /^([A-Za-z_][\w.]{0,120}(?:: .{1,160})?)$/m;
+/** The name of an exception at the beginning of a line, and its message, which may have several lines. */
+const BELOW_FRAMES = /^[A-Za-z_][\w.]{0,120}(?:: .{1,400}(?:\n\S.{0,200}){0,3})?$/m;
 
 /** Django prints the exception in two lines below the frames. */
-const OF_DJANGO = /^Exception Type: ([\w.]{1,120}).{0,300}\nException Value: (.{1,160})$/m;
+const OF_DJANGO =
+  /^Exception Type: ([\w.]{1,120}).{0,300}\nException Value: (.{1,400}(?:\n\S.{0,200}){0,3})$/m;
 
 /** The exception in a page. Each HTML element is searched separately. */
 function exceptionIn(body: string): string | undefined {
@@ -68,43 +75,93 @@ function exceptionIn(body: string): string | undefined {
 /** The title of an HTML page; undefined if there is none. */
 function titleOf(body: string): string | undefined {
   const title = /<title[^<>]*>([^<]{1,200})/i.exec(body)?.[1];
-  return title && plainText(title).replace(/\s+/g, ' ').trim();
-}
-
-function plainText(html: string): string {
-  return html
-    .replaceAll('<!--', '')
-    .replace(/<[^<>]*>/g, '')
-    .replace(/&#(?:39|x27);/g, "'")
-    .replaceAll('&quot;', '"')
-    .replaceAll('&lt;', '<')
-    .replaceAll('&gt;', '>')
-    .replaceAll('&amp;', '&');
-}
-
-/** The receiver's own error message: from its JSON, or its whole body if that is short. */
-export function ownWords(body: string): string | undefined {
-  const text = body.trim();
-  if (!text.startsWith('{')) return text.length <= 120 && /^[^<>\n]+$/.test(text) ? text : undefined;
-  const words = ['exception', 'error', 'message']
-    .map((name) => new RegExp(`"${name}"\\s*:\\s*"((?:[^"\\\\]|\\\\.){1,160})"`).exec(text)?.[1])
-    .filter((word) => word !== undefined);
-  return [...new Set(words)].join(': ').replaceAll('\\', '') || undefined;
-}
-
-/** The message of an error page without an exception: its heading if that names an error, else its title. */
-function headline(body: string): string | undefined {
-  const heading = /<h1[^<>]*>([^<]{1,200})/i.exec(body)?.[1];
-  const named =
-    heading !== undefined && /Error|Exception/.test(heading) ? plainText(heading).trim() : undefined;
-  return named ?? titleOf(body) ?? (body.trim().startsWith('{') ? ownWords(body) : undefined);
+  return title && onOneLine(plainText(title));
 }
 
 /** Some shops have no route for IPNs, and pay on the customer's return (observed: receiver-get-only, receiver-paid-by-visit). */
 const OR_VISIT =
   'If your shop pays when the customer returns instead, that visit is what it waits for: open success_url, or settle with pay --approve --visit.';
 const NO_CSRF = 'Exempt the route of ipn_url from CSRF protection: the signature protects it.';
-const NO_LOGIN = 'Make the route of ipn_url accessible without a login or a session.';
+const NO_LOGIN =
+  'Make the route of ipn_url accessible without a login, a session or a token: the signature protects it.';
+
+/** What the words of a receiver name, and the fix for it. */
+const FIXES_BY_REASON: readonly (readonly [names: RegExp, fix: string])[] = [
+  [/\bslash\b/i, 'End the path of ipn_url with a slash, or accept it without one: a redirect loses a POST.'],
+  [
+    /ALLOWED_HOSTS|HTTP_HOST|DisallowedHost|\bhost\b.{0,40}\bnot allowed|blocked (?:host|request)/i,
+    'Allow the host of ipn_url in the settings of your framework.',
+  ],
+  // The body was not read as a form.
+  [
+    /unexpected token|in JSON|reading ['"]?data\b|\bbody (?:is|was) (?:undefined|null|missing|empty)/i,
+    FIX_FORM,
+  ],
+  [
+    /unauthenticated|not authenticated|authentication|\b(?:log|sign)[- ]?in\b|credentials|\bbearer\b|\bapi.?key\b|\bjwt\b|\btoken\b/i,
+    NO_LOGIN,
+  ],
+  [missing('data|amount'), FIX_NESTED],
+  [missing('signature|identifier|status'), `${FIX_FORM} In a function: ${FIX_BASE64}`],
+  [
+    missing('fields?|parameters?|propert(?:y|ies)|attributes?|headers?|keys?'),
+    'An IPN has only the fields status, signature, identifier and data[…]. Do not require another one.',
+  ],
+  [/\bJSON\b|valid dictionary|expected object|must be (?:an )?object|content.type/i, FIX_FORM],
+  [
+    /\b(?:number|numeric|integer|decimal|float|digits)\b/i,
+    'The values of a form are text, such as 49.90. Accept text, and convert it yourself. An identifier is text, too.',
+  ],
+];
+
+/** Matches a sentence that says that one of these is missing. */
+function missing(names: string): RegExp {
+  const before = 'KeyError|undefined (?:array )?(?:key|index)|reading|missing|required|no';
+  const after =
+    'required|missing|undefined|null|not present|blank|empty|expected (?:object|string)|valid (?:dictionary|object)';
+  return new RegExp(
+    `\\b(?:${before})\\b[^.]{0,40}\\b(?:${names})\\b|\\b(?:${names})\\b.{0,40}\\b(?:${after})\\b`,
+    'i',
+  );
+}
+
+/** A check of a handler that may fail, and how to do it right. */
+interface Check {
+  names: RegExp;
+  what: string;
+  how: string;
+}
+
+const CHECKS: readonly Check[] = [
+  {
+    names: /amount|total|price/i,
+    what: 'the comparison of the amount',
+    how: 'Compare data[amount] with the total of the order as decimal numbers, in the same unit. In cents, round: 49.90 is 4990.',
+  },
+  {
+    names: /currenc/i,
+    what: 'the comparison of the currency',
+    how: 'Compare data[currency][code], such as USD, with the currency of the order.',
+  },
+  {
+    names: /\bstatus\b(?! \d)/i,
+    what: 'the check of the status',
+    how: 'A payment succeeded if its status is exactly success.',
+  },
+  {
+    names: /\border\b(?! to\b)|not found|unknown/i,
+    what: 'the look-up of the order',
+    how: 'Look the order up by identifier, exactly as you sent it when you initiated the payment.',
+  },
+];
+
+/** The fix for the reason in the words of a receiver of a form; undefined if they name none that is known. */
+export const fixForReason = (words: string): string | undefined =>
+  FIXES_BY_REASON.find(([names]) => names.test(words))?.[1];
+
+/** The check that the words of a receiver are about; undefined if it is that of the signature or not known. */
+export const checkNamedIn = (words: string): Pick<Check, 'what' | 'how'> | undefined =>
+  /signature|hmac|hash/i.test(words) ? undefined : CHECKS.find(({ names }) => names.test(words));
 
 function withoutPost(status: number): AnswerProblem {
   return {
@@ -119,14 +176,7 @@ const wantsToken = (status: number): AnswerProblem => ({
   fix: `${NO_CSRF} ${OR_VISIT}`,
 });
 
-const brokenProxy = (status: number): AnswerProblem => ({
-  cause: `A proxy answered (${status}) because your shop did not respond.`,
-  headline: `A proxy answered instead of your shop (${status}).`,
-  fix: 'Start the app behind the proxy, and check its log.',
-});
-
 const BY_STATUS: Readonly<Record<number, AnswerProblem>> = {
-  401: { cause: 'The route requires a login (401).', fix: NO_LOGIN },
   404: {
     cause: 'The route or the order does not exist (404).',
     fix: 'Check the path of ipn_url, and that the shop knows the identifier.',
@@ -145,8 +195,16 @@ const BY_STATUS: Readonly<Record<number, AnswerProblem>> = {
     fix: 'Exempt the route of ipn_url from the rate limit.',
   },
   501: withoutPost(501),
-  502: brokenProxy(502),
-  504: brokenProxy(504),
+  502: {
+    cause: 'A proxy answered (502): the response from behind it was invalid, or there was none.',
+    headline: 'A proxy got no valid response from your shop (502).',
+    fix: 'Check that the app behind the proxy runs, and its log: it may have thrown an error.',
+  },
+  504: {
+    cause: 'A proxy answered (504): your shop did not respond in time.',
+    headline: 'A proxy got no response from your shop in time (504).',
+    fix: 'Check that the app behind the proxy runs and is not blocked, and its log.',
+  },
   419: wantsToken(419),
 };
 
@@ -173,20 +231,35 @@ export function answerProblem({ status, headers, body }: ReceiverAnswer): Answer
   }
   // Express answers 404 to a method without a route.
   if (status === 404 && /Cannot POST \//.test(body)) return withoutPost(status);
-  // Code that checks the signature runs after any login check.
-  if (status === 401 && /\b(?:signature|hmac|hash)\b/i.test(body)) return undefined;
-  if (status < 500 && /csrf|authenticity.?token/i.test(body)) return wantsToken(status);
+  const words = ownWords(body);
+  // Pages have such a token, too, and their tags are not read.
+  if (status < 500 && /csrf|authenticity.?token/i.test(words ?? '')) return wantsToken(status);
+  if (status === 401 && asksForLogin(headers, words))
+    return withWords({ cause: 'The route requires a login (401).', fix: NO_LOGIN }, words);
   const known = BY_STATUS[status];
   const thrown = fault ?? (status >= 500 ? exceptionIn(body) : undefined);
   // Frameworks also show an error page for some statuses below 500, without an error in the code.
-  if (known && (status < 500 || thrown === undefined)) return known;
-  const problem = thrown ?? (status >= 500 ? headline(body) : undefined);
+  if (known && (status < 500 || thrown === undefined)) return withWords(known, words);
+  const problem = thrown ?? (status >= 500 ? words : undefined);
   if (problem === undefined) return undefined;
   return {
     cause: `Your handler failed (${status}): ${problem}`,
     headline: `Your handler failed (${status}).`,
-    fix: 'Find the error in the log of your shop, and fix it.',
+    fix: fixForReason(problem) ?? 'Find the error in the log of your shop, and fix it.',
   };
+}
+
+/** Whether a login is missing, and not the right signature. */
+function asksForLogin(headers: ReceiverAnswer['headers'], words = ''): boolean {
+  if (/\b(?:signature|hmac|hash)\b/i.test(words)) return false;
+  return headerIn(headers, 'www-authenticate') !== undefined || fixForReason(words) === NO_LOGIN;
+}
+
+/** A problem that the status shows, with what the receiver says, unless it only repeats the status. */
+function withWords(problem: AnswerProblem, words: string | undefined): AnswerProblem {
+  const { cause, headline = cause } = problem;
+  if (words === undefined || saysNothing(words)) return problem;
+  return { ...problem, cause: `${cause} The response says: ${quoted(words)}`, headline };
 }
 
 function redirectProblem(headers: ReceiverAnswer['headers']): AnswerProblem {
@@ -229,9 +302,10 @@ const REJECTED_WORD =
 
 /** Whether the body says that the IPN was rejected. Some receivers always answer 200 (observed: receiver-always-200). */
 export function saysRefused(body: string): boolean {
-  // Ignores CSS such as :invalid, and members such as "error": false.
+  // Ignores CSS such as :invalid, classes, and members such as "error": false.
   const text = body
     .replace(/<(?:style|script)\b[^<]*/gi, '')
+    .replace(/<[^<>]*>/g, ' ')
     .replace(/"(?!ok"|success"|valid"|verified"|accepted")\w+"\s*:\s*(?:false|null|0|""|\[\s*\])/gi, '');
   return REJECTED_WORD.test(body) || REJECTION.test(text);
 }

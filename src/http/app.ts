@@ -57,6 +57,8 @@ export function createApp(parts: AppDependencies): App {
   app.all('/favicon.ico', (c) => c.body(ICON_SVG, 200, { 'Content-Type': 'image/svg+xml' }));
   // A response must not show a change before the change is on disk.
   app.use(async (c, next) => {
+    // Timers may be late, for example after the machine was suspended.
+    parts.clock.runDue();
     await next();
     const stored = parts.state.stored();
     // The route has waited for its own change, which is on disk. Only later changes can still be rolled back.

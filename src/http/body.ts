@@ -63,6 +63,16 @@ async function readIncoming(incoming: IncomingMessage, limit: number): Promise<B
   return Buffer.concat(chunks);
 }
 
+/** The type of an uncompressed body. @throws GatewayError `unsupported_media_type` for a compressed one */
+function typeOf(c: AppContext): string {
+  const { 'content-type': type = '', 'content-encoding': coding = 'identity' } = headersOf(c);
+  if (coding === '' || coding.toLowerCase() === 'identity') return type;
+  throw new GatewayError(
+    'unsupported_media_type',
+    `the body is compressed (Content-Encoding: ${coding.slice(0, 80)}): send it uncompressed`,
+  );
+}
+
 /**
  * Reads the fields of a form (URL-encoded or multipart) or a JSON object.
  *
@@ -70,7 +80,7 @@ async function readIncoming(incoming: IncomingMessage, limit: number): Promise<B
  *   also if the client disconnects
  */
 export async function readFields(c: AppContext, { jsonOnly = false } = {}): Promise<PostedFields> {
-  const type = headersOf(c)['content-type'] ?? '';
+  const type = typeOf(c);
   const read = fieldReader(type, jsonOnly);
   const posted = read(await (c.get('body') ?? readBody(c, MAX_BODY_BYTES)), type);
   c.get('secrets').learn(posted.fields);
@@ -79,7 +89,7 @@ export async function readFields(c: AppContext, { jsonOnly = false } = {}): Prom
 
 /** Reads the text of a whole state without parsing it. @throws GatewayError like `readFields` */
 export function readStateText(c: AppContext): Promise<Buffer> {
-  fieldReader(headersOf(c)['content-type'] ?? '', true);
+  fieldReader(typeOf(c), true);
   return readBody(c, MAX_STATE_BYTES);
 }
 

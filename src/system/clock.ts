@@ -42,8 +42,8 @@ export function realPause(milliseconds: number, signal: AbortSignal): Promise<vo
 /** The delay before a retry if something cannot be stored, for example on a full disk. */
 const STORE_RETRY_MS = 1_000;
 
-/** The maximum of setTimeout (32 bits). Longer waits are split. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
+/** Timers stand still while the machine is suspended, so longer waits are split to follow the system clock. */
+const LONGEST_TIMER_MS = 10_000;
 
 /**
  * The emulator's time: real time until it is frozen or moved. It never goes backwards. All scheduled work shares one
@@ -114,11 +114,11 @@ export class Clock {
     if (due === undefined || (this.#held !== undefined && due > this.#held)) return;
     const wait = Math.min(due - this.now(), LONGEST_TIMER_MS);
     if (wait > 0) {
-      const timer = setTimeout(() => this.#runDue(), wait);
+      const timer = setTimeout(() => this.runDue(), wait);
       this.#cancelTimer = () => clearTimeout(timer);
     } else {
       // In the next turn of the event loop, since the shortest timer takes a millisecond.
-      const immediate = setImmediate(() => this.#runDue());
+      const immediate = setImmediate(() => this.runDue());
       this.#cancelTimer = () => clearImmediate(immediate);
     }
   }
@@ -178,7 +178,7 @@ export class Clock {
         break;
       }
       this.#held = Math.max(due, this.now());
-      this.#runDue();
+      this.runDue();
       // Lets other requests run between two steps.
       await new Promise((resolve) => setImmediate(resolve));
     }
@@ -215,7 +215,9 @@ export class Clock {
     return [...found.values()];
   }
 
-  #runDue(): void {
+  /** Starts the work that is due. Its changes to the state are visible when this returns, and stored later. */
+  runDue(): void {
+    if (this.#stopped) return;
     const now = this.now();
     const runs: (Promise<void> | undefined)[] = [];
     for (let at = this.#nextDue(); at !== undefined && at <= now; at = this.#nextDue()) {

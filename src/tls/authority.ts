@@ -1,8 +1,16 @@
 import { createHash, X509Certificate } from 'node:crypto';
-import { chmod, mkdir, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isLink, onFolder, readOwnFile, reason, replaceFile, unwritable } from '../system/files.ts';
+import {
+  isLink,
+  makeFolder,
+  onFolder,
+  readOwnFile,
+  reason,
+  replaceFile,
+  unwritable,
+} from '../system/files.ts';
 import { makeTemporaryFolder, removeTemporaryFolder } from '../system/temporary-folder.ts';
 import { type Issued, isFor, issue } from './certificates.ts';
 
@@ -45,7 +53,7 @@ export async function storedAuthority(
   const issued = issue(names, now);
   await onFolder(dataDir, async () => {
     if (await isLink(folder)) await rm(folder);
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await makeFolder(folder, 0o700);
     await write(join(folder, KEY_FILE), issued.key);
     await write(join(folder, CERT_FILE), issued.cert);
     await write(caFile, issued.ca);

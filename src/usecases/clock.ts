@@ -25,6 +25,9 @@ export function clockUseCases({ clock, events, store }: UseCaseDependencies) {
     now: (): number => clock.now(),
     read: (): ClockReading => clock.read(),
 
+    /** Starts the work that is due, so that a reader does not see the state before it. */
+    runDue: (): void => clock.runDue(),
+
     /** When the first task is due after the next start, including interrupted attempts; null if there is none. */
     nextAfterRestart: (): number | null => firstDue(store.state),
 

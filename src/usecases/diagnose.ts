@@ -5,7 +5,15 @@ import type { Merchant } from '../contract/merchant.ts';
 import { timestamp } from '../contract/time.ts';
 import { type AttemptReport, recordAttempt, recordDiagnosis, tellsState } from '../domain/delivery.ts';
 import type { IpnRequest } from '../domain/ipn.ts';
-import { answerProblem, errorPage, languageOf, ownWords, saysRefused } from '../domain/receiver-answer.ts';
+import {
+  answerProblem,
+  checkNamedIn,
+  errorPage,
+  fixForReason,
+  languageOf,
+  saysRefused,
+} from '../domain/receiver-answer.ts';
+import { ownWords } from '../domain/receiver-words.ts';
 import type { Delivery, State } from '../domain/state.ts';
 import { pause, performance } from '../system/real-time.ts';
 import type { IpnVariant, IpnVariants } from '../wire/dialect.ts';
@@ -19,8 +27,8 @@ import type { UseCaseDependencies } from './dependencies.ts';
 
 /** Maximum number of requests, one after another. */
 const MAX_REQUESTS = 60;
-/** Real time limit of each request. */
-const REQUEST_MS = 2_000;
+/** Real time for a diagnosis. Clients give up after five minutes (chosen). */
+const BY_HAND_MS = 240_000;
 /** Real time for an automatic diagnosis, which runs in a test. Most test runners stop a test at 5 s. */
 const AUTOMATIC_MS = 3_000;
 /** Requests that are kept for the end: a proof, a random signature and the genuine IPN. */
@@ -80,7 +88,12 @@ export async function diagnose(
   const answers: Answer[] = [];
   /** Whether equal requests get equal bodies. Otherwise only statuses are compared. */
   let comparesBodies = true;
-  const endsAt = automatic ? performance.now() + AUTOMATIC_MS : Number.POSITIVE_INFINITY;
+  const endsAt = performance.now() + (automatic ? AUTOMATIC_MS : BY_HAND_MS);
+  // As for an IPN, so that a slow handler is asked, too.
+  const { timeoutMs } = context().settings.ipn;
+  /** Whether a request was given up earlier than an IPN. */
+  const ranOut = ({ report: { failure } }: Answer) =>
+    failure?.code === 'timed_out' && failure.limitMs < timeoutMs;
   let identifiers = [delivery.identifier];
 
   const isSame = (one: Answer, other: Answer) =>
@@ -90,7 +103,7 @@ export async function diagnose(
     const leftMs = endsAt - performance.now();
     if (signal.aborted || answers.length >= MAX_REQUESTS - reserve || leftMs < reserve * SHORT_MS)
       throw new Stopped();
-    const answer = await send(name, request, Math.min(REQUEST_MS, leftMs), signal);
+    const answer = await send(name, request, Math.min(timeoutMs, leftMs), signal);
     if (signal.aborted) throw new Stopped();
     // Nothing that it answers now, or no longer answers, says anything about the IPN.
     const isGone = answer.status === null && !(isCutOff(answer) && answers.at(-2)?.status !== null);
@@ -98,8 +111,8 @@ export async function diagnose(
     return answer;
   }
 
-  async function send(name: string, request: IpnRequest, timeoutMs: number, until: AbortSignal) {
-    const limits = { timeoutMs, signal: until, localOnly: automatic };
+  async function send(name: string, request: IpnRequest, limitMs: number, until: AbortSignal) {
+    const limits = { timeoutMs: limitMs, signal: until, localOnly: automatic };
     const report = await courier.ask(delivery, request, limits);
     const { responseStatus: status, failure } = report;
     const text = mask(report.responseBody ?? '');
@@ -173,10 +186,13 @@ export async function diagnose(
   }
 
   async function find(): Promise<Result> {
-    const first = await send('genuine', genuine, REQUEST_MS, signal);
+    const first = await send('genuine', genuine, Math.min(timeoutMs, endsAt - performance.now()), signal);
     const { failure, responseHeaders } = first.report;
     if (failure?.code === 'egress') return { summary: `Not sent: ${first.words}. ${fixOfFailure(failure)}` };
-    if (first.status === null) return { summary: `Your handler cannot be asked: ${first.words}.` };
+    if (first.status === null) {
+      const more = ranOut(first) ? ` ${MORE_TIME}` : '';
+      return { summary: `Your handler cannot be asked: ${first.words}.${more}` };
+    }
     if (first.status === 429) throw new Stopped();
     const problem = answerProblem({
       status: first.status,
@@ -238,7 +254,7 @@ export async function diagnose(
       };
     }
     return {
-      summary: `None of ${answers.length} variants of the IPN was accepted. The cause may be a key or a signed text that no variant has, an exception that your handler catches, a timestamp check, the look-up of the order, or the comparison of amount, currency and status.`,
+      summary: `None of ${answers.length} variants of the IPN was accepted. The cause may be a key or a signed text that no variant has, a body that a function gets in base64 and does not decode, an exception that your handler catches, a timestamp check, the look-up of the order, or the comparison of amount, currency and status.`,
     };
   }
 
@@ -282,13 +298,16 @@ export async function diagnose(
     result = await find();
   } catch (error) {
     if (!(error instanceof Stopped)) throw error;
-    result = { summary: whyStopped(answers, automatic) };
+    const more = automatic ? ` ${MORE_TIME}` : '';
+    result = {
+      summary: answers.some(ranOut) ? `${stoppedAfter(answers)}${more}` : whyStopped(answers, more),
+    };
   }
   const last = answers.at(-1);
-  const mayAsk = last && (last.status !== null || isCutOff(last)) && last.status !== 429;
+  const mayAsk = last && (last.status !== null || isCutOff(last) || ranOut(last)) && last.status !== 429;
   // Also after the client has gone: a variant must not be what the shop saw last.
   if (mayAsk && answers.length > 2 && result.accepted !== 'genuine')
-    await send('genuine', genuine, REQUEST_MS, new AbortController().signal);
+    await send('genuine', genuine, timeoutMs, new AbortController().signal);
   const tried = answers.map(({ name, report, words }) => ({
     name,
     status: report.responseStatus,
@@ -321,15 +340,20 @@ const isCutOff = ({ report: { failure } }: Answer) => failure?.code === 'connect
 const isBeforeHandler = (status: number) =>
   (status >= 300 && status < 400 && status !== 304) || status === 419;
 
-function whyStopped(answers: readonly Answer[], isAutomatic: boolean): string {
+const MORE_TIME = 'ipn diagnose has more time.';
+
+function stoppedAfter({ length }: readonly Answer[]): string {
+  return `Stopped after ${length === 1 ? '1 request' : `${length} requests`}, before a cause was found.`;
+}
+
+/** @param more what an automatic diagnosis adds if its time is over */
+function whyStopped(answers: readonly Answer[], more: string): string {
   const last = answers.at(-1);
   if (last?.status === 429)
     return 'Your shop limits the rate of requests (429): exempt the route of ipn_url.';
   if (last && last.status === null)
     return `Your handler stopped answering after ${answers.length} requests, at the request “${last.name}”: ${last.words}.`;
-  const count = answers.length === 1 ? '1 request' : `${answers.length} requests`;
-  const more = isAutomatic ? ' ipn diagnose has more time.' : '';
-  return `Stopped after ${count}, before a cause was found.${more}`;
+  return stoppedAfter(answers) + more;
 }
 
 /** Time for a queue of the shop to mark the order as paid. */
@@ -382,22 +406,13 @@ function afterSignature(genuine: Answer, right: Answer, random: Answer): Result 
 }
 
 /** Advice by what the receiver itself says. */
-const AFTER_SIGNATURE: readonly (readonly [says: RegExp, fix: string])[] = [
-  [
-    /amount|total|price/i,
-    'Compare data[amount] with the total of the order as decimal numbers, in the same unit. In cents, round: 49.90 is 4990.',
-  ],
-  [/currenc/i, 'Compare data[currency][code], such as USD, with the currency of the order.'],
-  [/status/i, 'A payment succeeded if its status is exactly success.'],
-  [
-    /order|not found|unknown/i,
-    'Look the order up by identifier, exactly as you sent it when you initiated the payment.',
-  ],
-];
-
 function fixAfterSignature(answer: string): string {
-  const [, fix] = AFTER_SIGNATURE.find(([says]) => says.test(answer)) ?? [];
-  return fix ?? 'Check how your handler looks up the order, and how it compares amount, currency and status.';
+  const words = ownWords(answer) ?? '';
+  return (
+    fixForReason(words) ??
+    checkNamedIn(words)?.how ??
+    'Check how your handler looks up the order, and how it compares amount, currency and status.'
+  );
 }
 
 const NOT_CHECKED = {

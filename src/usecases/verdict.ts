@@ -15,7 +15,14 @@ import { describeTamperings } from '../contract/tampering.ts';
 import { duration, moment } from '../contract/time.ts';
 import type { Verdict } from '../contract/verdict.ts';
 import { SETTLERS } from '../contract/vocabulary.ts';
-import { type AnswerProblem, answerProblem, ownWords, saysRefused } from '../domain/receiver-answer.ts';
+import {
+  type AnswerProblem,
+  answerProblem,
+  checkNamedIn,
+  fixForReason,
+  saysRefused,
+} from '../domain/receiver-answer.ts';
+import { ownWords, quoted } from '../domain/receiver-words.ts';
 import type { Settings } from '../domain/settings.ts';
 import type { Attempt, Delivery, Payment, State } from '../domain/state.ts';
 import type { Code, SignatureTools, Verification } from '../wire/dialect.ts';
@@ -26,6 +33,7 @@ export interface VerdictDependencies {
   store: {
     state: Pick<State, 'attemptsOf' | 'deliveriesOf'> & {
       merchants: { get: (id: string) => Merchant | undefined };
+      payments: { get: (id: string) => Payment | undefined };
     };
   };
   dialect: SignatureTools;
@@ -57,7 +65,7 @@ export interface FullVerdict extends Verdict {
 }
 
 /** A cause may end with the words of the receiver. */
-const ended = (cause: string) => (/[.!?]$/.test(cause) ? cause : `${cause}.`);
+const ended = (cause: string) => (/[.!?…]”?$/.test(cause) ? cause : `${cause}.`);
 
 /** The part of a verdict that the API returns. */
 export const verdictView = ({ tone, cause, fix, outcome }: FullVerdict): Verdict => ({
@@ -135,26 +143,48 @@ export function verdictOnDelivery(delivery: Delivery, parts: VerdictDependencies
   if (verdict.where === 'rule' && delivery.nextAttemptAt !== null)
     return { ...verdict, fix: RETRY_SCHEDULED };
   if (!isGenuine || verdict.tone !== 'bad') return verdict;
-  if (delivery.state === 'delivered' && last.failure !== null) return afterAccepted(verdict, last);
   const { fix } = verdict;
   if (delivery.state === 'pending') return { ...verdict, fix: `${fix} The emulator retries automatically.` };
-  const resent = { ...verdict, fix: `${fix} ${THEN_RESEND}` };
-  // Known servers send no other status.
-  if (delivery.status !== 'success') return resent;
-  const isCopyAccepted = (delivery.diagnosis?.accepted ?? 'genuine') !== 'genuine';
-  const isStopped = last?.failure?.code === 'connection_refused';
-  const outcome = isCopyAccepted ? COPY_ACCEPTED : isStopped ? NEVER_ARRIVED : SENT_ONCE;
-  return { ...resent, outcome };
+  const outcome = outcomeFor(delivery, last, parts);
+  const told = { ...verdict, ...(outcome !== undefined && { outcome }) };
+  return delivery.state === 'delivered' && last.failure !== null
+    ? afterAccepted(told, last)
+    : { ...told, fix: `${fix} ${THEN_RESEND}` };
+}
+
+/** What a bad verdict means for the order; undefined if no order could be paid by the IPN. */
+function outcomeFor(delivery: Delivery, last: Attempt, parts: VerdictDependencies): string | undefined {
+  const payment = parts.store.state.payments.get(delivery.paymentId ?? '');
+  // Known servers send no other status, and `ipn fire` can make up a payment or a success.
+  if (payment?.status !== 'succeeded' || delivery.status !== 'success') return undefined;
+  if (isAcceptedBefore(last, payment, parts))
+    return 'The order should be paid already. Only this copy failed.';
+  if ((delivery.diagnosis?.accepted ?? 'genuine') !== 'genuine') return COPY_ACCEPTED;
+  return last.failure?.code === 'connection_refused' ? NEVER_ARRIVED : SENT_ONCE;
+}
+
+/** Whether the receiver accepted a genuine IPN of a payment before this attempt. */
+function isAcceptedBefore(last: Attempt, payment: Payment, parts: VerdictDependencies): boolean {
+  const { state } = parts.store;
+  return state.deliveriesOf(payment.id).some((delivery) => {
+    if (delivery.signedWith === '' || delivery.status !== 'success') return false;
+    const earlier = state
+      .attemptsOf(delivery.id)
+      .filter((one) => one !== last && one.failure === null && one.startedAt <= last.startedAt);
+    return earlier.some((one) => {
+      const { tone } = verdictOnAttempt(delivery, one, signerOf(delivery, parts), parts.dialect);
+      return tone === 'good' || tone === 'warning';
+    });
+  });
 }
 
 /** The verdict on a copy that the receiver did not accept, although it accepted the same IPN before. */
 function afterAccepted(verdict: FullVerdict, last: Attempt): FullVerdict {
-  const outcome = 'The order should be paid already. Only this copy failed.';
   const status = last.responseStatus;
-  if (status === null || verdict.signed) return { ...verdict, outcome };
+  if (status === null || verdict.signed) return verdict;
   const { unexplained: _, ...explained } = verdict;
   const headline = `Your handler accepted the IPN, but not its copy (${status}).`;
-  return { ...explained, headline, fix: ANSWER_COPIES, outcome };
+  return { ...explained, headline, fix: ANSWER_COPIES };
 }
 
 const ANSWER_COPIES = 'Answer 2xx to a copy of an IPN that your handler has already processed.';
@@ -525,28 +555,22 @@ function verdictOnAnswer(attempt: KnownAttempt, signer: Signer, dialect: Signatu
   // A response that accepts the IPN may encode the signature in any way, but must not show the signature of another text.
   if (computed !== undefined && (isRejected || computed.signed !== null))
     return verdictOnSignature(computed, attempt, dialect);
-  const problem = answerProblem({ status, headers, body });
+  const problem = answerProblem({ status, headers, body: responseBody ?? '' });
   if (problem) return fromProblem(problem);
-  const words = ownWords(body);
-  const saying = words === undefined ? '' : `: “${words}”`;
-  if (error === null) {
-    if (attempt.flaw && !isRejected) return malformedAnswer(status, attempt.flaw);
-    return isRejected
-      ? {
-          ...makeVerdict(
-            'bad',
-            `Your handler answered ${status}, but its body rejects the IPN${saying}.`,
-            rejected(attempt, dialect),
-            `Answered ${status}, but the body rejects the IPN.`,
-          ),
-          unexplained: true as const,
-        }
-      : makeVerdict(
-          'good',
-          `Delivered${attempt.number > 1 ? ` (attempt ${attempt.number})` : ''}: your handler answered ${status} in ${duration(attempt.durationMs)}.`,
-        );
+  if (error === null && !isRejected) {
+    if (attempt.flaw) return malformedAnswer(status, attempt.flaw);
+    return makeVerdict(
+      'good',
+      `Delivered${attempt.number > 1 ? ` (attempt ${attempt.number})` : ''}: your handler answered ${status} in ${duration(attempt.durationMs)}.`,
+    );
   }
-  const fix = fixOf(attempt, dialect);
+  const words = ownWords(responseBody ?? '');
+  const saying = words === undefined ? undefined : `: ${quoted(words)}`;
+  if (error === null) {
+    const cause = `Your handler answered ${status}, but its body rejects the IPN${saying ?? '.'}`;
+    return rejectedBy(words, attempt, dialect, cause, `Answered ${status}, but the body rejects the IPN.`);
+  }
+  const fix = fixOf(attempt, words);
   if (status === null) {
     const verdict = makeVerdict('bad', `${asSentence(error)}.`, fix, headlineOf(attempt));
     return { ...verdict, to: otherScheme(attempt) };
@@ -555,22 +579,31 @@ function verdictOnAnswer(attempt: KnownAttempt, signer: Signer, dialect: Signatu
     const headline = `Your handler ${status < 500 ? `answered ${status}` : `failed (${status})`}.`;
     return makeVerdict(
       'bad',
-      `Your handler answered ${status}${saying || ' (expected 2xx)'}.`,
+      `Your handler answered ${status}${saying ?? ' (expected 2xx).'}`,
       fix,
       headline,
     );
   }
   const headline = `Your handler rejected a genuine IPN (${status})`;
-  return {
-    ...makeVerdict(
-      'bad',
-      `${headline}${saying || ' without a reason'}.`,
-      fix,
-      words ? `${headline}.` : undefined,
-    ),
-    unexplained: true,
-  };
+  const cause = `${headline}${saying ?? ' without a reason.'}`;
+  return rejectedBy(words, attempt, dialect, cause, words ? `${headline}.` : undefined);
 }
+
+/** The verdict on a rejection. Its words may show why; otherwise a diagnosis can find out. */
+function rejectedBy(
+  words: string | undefined,
+  attempt: KnownAttempt,
+  dialect: SignatureTools,
+  cause: string,
+  headline?: string,
+): FullVerdict {
+  const verdict = makeVerdict('bad', cause, rejected(attempt, words, dialect), headline);
+  return reasonFix(attempt, words) === undefined ? { ...verdict, unexplained: true } : verdict;
+}
+
+/** The fix for the reason that a receiver of a form names. Its words about JSON would say something else. */
+const reasonFix = ({ requestBody }: KnownAttempt, words: string | undefined): string | undefined =>
+  words === undefined || requestBody.startsWith('{') ? undefined : fixForReason(words);
 
 /** Begins with a capital letter, unless the text begins with a host name. */
 function asSentence(text: string): string {
@@ -617,10 +650,18 @@ function signedHeadline(signed: ComputedSignature['signed']): string {
 const REJECTED =
   'Find the check that fails: usually the secret key, the signed text or the look-up of the order.';
 
-/** What to check if a receiver rejects a genuine IPN and does not show why. */
-function rejected(attempt: KnownAttempt, dialect: SignatureTools): string {
-  const { requestBody } = attempt;
+/** What to do if a receiver rejects a genuine IPN. */
+function rejected(attempt: KnownAttempt, words: string | undefined, dialect: SignatureTools): string {
+  const { requestBody, responseBody } = attempt;
+  const fix = reasonFix(attempt, words);
+  if (fix !== undefined) return fix;
   if (showsSignature(attempt, dialect)) return SIGNATURE_SHOWN;
+  const other = readPart(responseBody)
+    .match(/\b[0-9a-f]{64}\b/gi)
+    ?.find((value) => !requestBody.includes(value));
+  if (other !== undefined) return `${REJECTED} ${anotherKey(other)}`;
+  const check = words === undefined ? undefined : checkNamedIn(words);
+  if (check !== undefined) return `Find the check that fails: probably ${check.what}. ${check.how}`;
   const { amount } = dialect.verify(requestBody, { secretKey: '' });
   if (!amount || !/\.\d*0$/.test(amount)) return REJECTED;
   return `${REJECTED} Does your handler read ${amount} as a number? Then it drops the 0.`;
@@ -647,17 +688,12 @@ function otherScheme({ failure, url }: KnownAttempt): string | null {
 /** Statuses of a receiver that rejects a genuine IPN because its own check is wrong. */
 const CHECKED: ReadonlySet<number> = new Set([400, 401, 403, 422]);
 
-function fixOf(attempt: KnownAttempt, dialect: SignatureTools): string {
-  const { responseStatus: status, responseBody, requestBody, failure } = attempt;
+/** The fix for a response other than a rejection, or for none. */
+function fixOf(attempt: KnownAttempt, words: string | undefined): string {
+  const { responseStatus: status, failure } = attempt;
   if (status === null) return fixOfFailure(failure);
-  if (CHECKED.has(status)) {
-    const fix = rejected(attempt, dialect);
-    const other = readPart(responseBody)
-      .match(/\b[0-9a-f]{64}\b/gi)
-      ?.find((value) => !requestBody.includes(value));
-    return other === undefined ? fix : `${fix} ${anotherKey(other)}`;
-  }
-  return status < 500 ? FIXES.answered : 'Find the error in the log of your shop.';
+  const fix = reasonFix(attempt, words);
+  return fix ?? (status < 500 ? FIXES.answered : 'Find the error in the log of your shop.');
 }
 
 /** A wrong signature that the receiver computed. */

@@ -148,26 +148,34 @@ function parseJson(body: Buffer): PostedFields {
  * matter. The libraries take as long for them as all the rest of an initiate.
  */
 
-/** Reads the text fields of a multipart/form-data body. Files are ignored. */
+/**
+ * Reads the text fields of a multipart/form-data body. As in PHP, its lines may end without a carriage return. Files are
+ * ignored.
+ */
 function parseMultipart(body: Buffer, contentType: string): PostedFields {
   const [, quoted, plain] = /;\s*boundary=(?:"([^"]{1,200})"|([^\s;"]{1,200}))/i.exec(contentType) ?? [];
   const boundary = quoted ?? plain;
   if (boundary === undefined) throw malformed('its Content-Type names no boundary');
+  if (body.subarray(0, MARK.length).equals(MARK)) throw malformed('it begins with a byte order mark');
   const decode = decoderOf(charsetOf(contentType));
   // One character per byte: the structure is ASCII, and values are decoded one by one. The leading line break makes a
   // boundary at the start look like any other.
-  const text = `\r\n${body.toString('latin1')}`;
-  const separator = `\r\n--${boundary}`;
+  const text = `\n${body.toString('latin1')}`;
+  const separator = `\n--${boundary}`;
   const fields = new Map<string, string | Unreadable>();
   let at = boundaryEnd(text, separator, 0, 'it does not contain its boundary');
   for (let part = 0; !text.startsWith('--', at); part++) {
     if (part === MAX_FIELDS) throw tooManyFields('a form');
-    const headersEnd = text.indexOf(HEADERS_END, at);
-    if (headersEnd === -1) throw malformed('it ends in the headers of a part');
-    // From the second line break, which for an empty value is also the one before the boundary.
-    const next = boundaryEnd(text, separator, headersEnd + 2, 'it ends before its last boundary');
+    const emptyLine = /\n\r?\n/g;
+    emptyLine.lastIndex = at;
+    const headersEnd = emptyLine.exec(text)?.index;
+    if (headersEnd === undefined) throw malformed('it ends in the headers of a part');
+    const valueAt = emptyLine.lastIndex;
+    // From the line break before the value, which for an empty value is also the one before the boundary.
+    const next = boundaryEnd(text, separator, valueAt - 1, 'it ends before its last boundary');
     const name = fieldName(text.slice(at, headersEnd));
-    const value = text.slice(headersEnd + HEADERS_END.length, next - separator.length);
+    const line = text.slice(valueAt, Math.max(valueAt, next - separator.length));
+    const value = line.endsWith('\r') ? line.slice(0, -1) : line;
     if (name !== undefined) {
       const decoded = decode(Buffer.from(name, 'latin1'));
       fields.set(decoded instanceof Unreadable ? name : decoded, decode(Buffer.from(value, 'latin1')));
@@ -177,14 +185,12 @@ function parseMultipart(body: Buffer, contentType: string): PostedFields {
   return { text: logged(body), fields: Object.fromEntries(fields) };
 }
 
-const HEADERS_END = '\r\n\r\n';
-
 /** The index after the next boundary. A boundary is followed by `--` or ends its line. Anything else is data. */
 function boundaryEnd(text: string, separator: string, from: number, missing: string): number {
   for (let found = text.indexOf(separator, from); found !== -1; found = text.indexOf(separator, found + 1)) {
     const end = found + separator.length;
     const isLast = text.startsWith('--', end);
-    if (isLast || text.startsWith('\r\n', end) || /^[ \t]+\r\n/.test(text.slice(end, end + 80))) return end;
+    if (isLast || /^[ \t]*\r?\n/.test(text.slice(end, end + 80))) return end;
   }
   throw malformed(missing);
 }
@@ -194,11 +200,15 @@ function fieldName(headers: string): string | undefined {
   const disposition = /^content-disposition:\s*form-data\s*(;.*)$/im.exec(headers)?.[1];
   if (disposition === undefined) throw malformed('a part has no Content-Disposition: form-data');
   if (/;\s*filename\*?=/i.test(disposition)) return undefined;
-  const [, quoted, plain] = /;\s*name=(?:"((?:\\.|[^"\\])*)"|([^\s;"]+))/i.exec(disposition) ?? [];
+  const [, , quoted, plain] =
+    /;\s*name=(?:(["'])((?:\\.|(?!\1)[^\\])*)\1|([^\s;"']+))/i.exec(disposition) ?? [];
   const name = quoted?.replace(/\\(.)/g, '$1') ?? plain;
   if (name === undefined) throw malformed('a part has no name');
   return name;
 }
+
+/** A byte order mark in UTF-8. The first part after it cannot be found. */
+const MARK = Buffer.from('\uFEFF');
 
 function malformed(why: string): GatewayError {
   return new GatewayError('unparseable_body', `the body is not valid multipart/form-data: ${why}`);

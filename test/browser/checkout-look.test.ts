@@ -121,7 +121,7 @@ describe.each(sample(LOOKS, ({ theme, language }) => (theme === 'light') === (la
           expect(await at.page.title()).toContain(language === 'fr' ? '1\u202f234,50\u00a0€' : '€1,234.50');
           // Browsers set the focus asynchronously.
           await expect.poll(() => at.page.evaluate('document.activeElement.tagName')).toBe('INPUT');
-          const cancel = at.page.getByRole('button', { name: /cancel|annul/i });
+          const cancel = at.page.getByRole('main').getByRole('button', { name: /cancel|annul/i });
           expect(await cancel.allTextContents()).toEqual([language === 'fr' ? 'Annuler' : 'Cancel']);
           await lookAt(at.page, `${mode}-${name}`, cancel);
         });

@@ -89,7 +89,7 @@ describe('paying', () => {
     await approve.waitFor({ state: 'hidden' });
     await page.keyboard.press('Enter');
     await approve.waitFor();
-    expect(await tab(5)).toEqual(['delivery', 'Approve', 'Decline', 'Fail', 'Expire']);
+    expect(await tab(5)).toEqual(['delivery', 'Approve', 'Cancel', 'Fail', 'Expire']);
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Payment expired' }).waitFor();
     expect(at.visits()).toEqual([]);
@@ -103,7 +103,7 @@ describe('a double click', () => {
     await page.getByLabel('E-mail').fill(SANDBOX.email);
     await page.getByRole('button', { name: 'Continue' }).dblclick({ noWaitAfter: true });
     await page.getByLabel('Verification code').waitFor();
-    await page.getByRole('button', { name: 'Cancel', exact: true }).dblclick({ noWaitAfter: true });
+    await page.getByRole('main').getByRole('button', { name: 'Cancel' }).dblclick({ noWaitAfter: true });
     await arrivesAt(page, at.fields['cancel_url']);
     expect(await statusOf(at.sim)).toBe('canceled');
   });

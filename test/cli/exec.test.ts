@@ -86,6 +86,25 @@ describe('exec', () => {
     expect(quiet.stderr).toBe('');
   });
 
+  it.each([[[]], [['npm', 'test', '--coverage']]])(
+    'says that Yarn 1 removes the first --, with the words %j',
+    async (words) => {
+      const env = {
+        npm_config_user_agent: 'yarn/1.22.22 npm/? node/v20.20.2',
+        npm_lifecycle_event: 'gateway-sim',
+      };
+      const { code, stderr } = await run(['exec', ...words], { cwd: await temporaryFolder(), env });
+      expect([code, stderr]).toEqual([
+        2,
+        expect.stringMatching(
+          /yarn gateway-sim exec -- -- npm test( --coverage)? \(Yarn 1 removes the first --\)/,
+        ),
+      ]);
+      const help = await run(['exec', '--help'], { cwd: await temporaryFolder(), env });
+      expect(help.stdout).toContain('  yarn gateway-sim exec -- -- npm test\n');
+    },
+  );
+
   it('names assertDelivered if the receiver is gone', async () => {
     const { stderr } = await run(['exec', ...paying(['49.90', '7.50'])], { cwd: await temporaryFolder() });
     expect(
@@ -484,6 +503,22 @@ describe('exec --artifacts', () => {
     ]);
     expect((await readdir(cwd)).sort()).toEqual(['audit-7.xml', 'state.json']);
   });
+
+  it.runIf(spawnSync('unshare', ['-rm', 'true']).status === 0)(
+    'says that a file system is read-only, also for a folder that does not exist',
+    async () => {
+      const cwd = await temporaryFolder();
+      await mkdir(join(cwd, 'disk'));
+      const script = 'mount -t tmpfs -o ro none disk && exec "$@"';
+      const exec = [process.execPath, BINARY, 'exec', '--artifacts', 'disk/a/b', ...sh('true')];
+      const { ended } = launchProgram(['unshare', '-rm', 'sh', '-c', script, 'sh', ...exec], { cwd });
+      const { code, stderr } = await ended;
+      expect([code, stderr]).toEqual([
+        5,
+        'gateway-sim: disk/a/b cannot be written: the file system is read-only\n',
+      ]);
+    },
+  );
 
   it('does not write through links in the folder', async () => {
     const cwd = await temporaryFolder();

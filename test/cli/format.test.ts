@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { answerText } from '../../src/cli/format.ts';
 
-describe("the first line of a receiver's response", () => {
+describe("the words of a receiver's response", () => {
   it.each([
     ['Invalid signature', 'Invalid signature'],
-    ['\r\n\n  {"error":"no"}\r\nmore', '{"error":"no"}'],
+    ['\r\n\n  {"error":"no"}\r\nmore', 'no'],
+    ['{\n  "detail": "The amount differs."\n}', 'The amount differs.'],
     ['<!DOCTYPE html>\n<style>\nbody{}</style><title>Whoops</title>', 'Whoops'],
-    ['<script>x</script><!-- -->', undefined],
+    ['<script>x</script><!-- -->', '<script>x</script><!-- -->'],
     ['', undefined],
     [null, undefined],
     ['a'.repeat(500), `${'a'.repeat(200)}…`],

@@ -85,14 +85,19 @@ describe('ipn list, show and resend', () => {
     const payment = await run(['payments', 'show'], options);
     expect([payment.code, payment.stderr]).toEqual([0, 'The newest payment: order-2\n']);
     expect(payment.stdout).toContain('(order-2)');
+    const fired = await run(['ipn', 'fire', '--to', receiver.url], options);
+    expect(fired.code).toBe(0);
     const resent = await run(['ipn', 'resend'], options);
     expect([resent.code, resent.stderr]).toEqual([
       0,
       expect.stringMatching(/^The newest IPN: ipn_\S+, of order-2\n/),
     ]);
-    expect((await receiver.request(3)).body).toContain('identifier=order-2');
+    expect((await receiver.request(4)).body).toContain('identifier=order-2');
     const shown = await runJson<DeliveryView>(['ipn', 'show'], options);
-    expect(shown.body.attempts).toHaveLength(2);
+    expect(shown.body.paymentId).toBeNull();
+    await sim.initiate({ ...ORDER, identifier: 'order-3' });
+    const none = await run(['ipn', 'resend'], options);
+    expect([none.code, none.stderr]).toEqual([4, expect.stringContaining('payment "order-3" has no IPN')]);
   });
 });
 
@@ -114,6 +119,25 @@ describe('ipn fire', () => {
     expect(got?.body).toBe(again?.body);
     const { signature, identifier, data } = JSON.parse(got?.body ?? '');
     expect([data.amount, signature]).toEqual(['7.50', sign('7.50', identifier, SECRET)]);
+  });
+
+  it('exits 1 and speaks of no order if nobody answers, as resend does', async () => {
+    const { sim, options } = await running();
+    const to = ['ipn', 'fire', '--to', 'http://127.0.0.1:9/ipn'];
+    for (const args of [to, [...to, '--secret', SECRET], [...to, '--parallel', '2']]) {
+      const { code, stdout, stderr } = await run(args, options);
+      expect([code, stderr]).toEqual([
+        1,
+        expect.stringMatching(/^gateway-sim: \d of \d IPNs got no response\n/m),
+      ]);
+      expect(stdout).toContain('Connection refused: nothing is listening on 127.0.0.1:9.');
+      expect(stdout).not.toMatch(/\border\b/);
+    }
+    await paid(sim);
+    expect(await run(['ipn', 'resend'], options)).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining('so this order stays unpaid'),
+    });
   });
 
   it('applies every --tamper with --secret', async () => {

@@ -71,10 +71,12 @@ describe('pay', () => {
     [['--approve', '--cancel']],
     [['x', '--approve', '--all']],
     [['--approve', '--wait', 'long']],
-  ])('with %j exits 2', async (args) => {
+    [['--decline'], '--cancel'],
+  ])('with %j exits 2', async (args, suggestion = '') => {
     const { cwd, create } = await start();
     await create('x');
-    expect(await run(['pay', ...args], { cwd })).toMatchObject({ code: 2 });
+    const stderr = expect.stringContaining(suggestion);
+    expect(await run(['pay', ...args], { cwd })).toMatchObject({ code: 2, stderr });
   });
 
   it('--visit opens the redirect address, for a shop that pays when the customer returns', async () => {

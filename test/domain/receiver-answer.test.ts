@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { answerProblem, languageOf } from '../../src/domain/receiver-answer.ts';
+import { answerProblem, checkNamedIn, fixForReason, languageOf } from '../../src/domain/receiver-answer.ts';
 
 /** Maximum stored length of a response. */
 const LENGTH = 65_536;
@@ -24,4 +24,65 @@ it.each<[headers: [string, string][], body: string, language: string | undefined
   [[], 'rejected', undefined],
 ])('a response with %j and “%s” reveals %s', (headers, body, language) => {
   expect(languageOf([{ headers, body }])).toBe(language);
+});
+
+it.each<[words: string, fix: RegExp]>([
+  ['data: Field required', /the name data\[amount\]/],
+  ["Cannot read properties of undefined (reading 'amount')", /a parser that nests fields/],
+  ['data: Invalid input: expected object, received undefined', /the name data\[amount\]/],
+  ["KeyError: 'data'", /the name data\[amount\]/],
+  ["Required request parameter 'amount' is not present", /the name data\[amount\]/],
+  ['Undefined array key "amount"', /the name data\[amount\]/],
+  ["Cannot read properties of undefined (reading 'data')", /^Read the body as a form/],
+  ['signature: This field is required.', /^Read the body as a form/],
+  ['status: Field required; identifier: Field required', /^Read the body as a form/],
+  ['Unexpected token s in JSON at position 0', /^Read the body as a form/],
+  ['Input should be a valid dictionary or object to extract fields from', /^Read the body as a form/],
+  ['order_ref: The field is required', /^An IPN has only the fields/],
+  ['Missing required header X-Shop', /^An IPN has only the fields/],
+  ['x-token: Field required', /without a login, a session or a token/],
+  ['No API key was given', /without a login, a session or a token/],
+  ['identifier: Input should be a valid integer', /^The values of a form are text/],
+  ['amount must be a number', /^The values of a form are text/],
+  ["the URL doesn't end in a slash and you have APPEND_SLASH set", /with a slash/],
+  ["Invalid HTTP_HOST header: 'shop.local'. You may need to add it to ALLOWED_HOSTS.", /host of ipn_url/],
+])('the reason “%s” decides the fix', (words, fix) => {
+  expect(fixForReason(words)).toMatch(fix);
+});
+
+it.each<[words: string, check: RegExp | undefined]>([
+  ['The amount differs from the expected 49.90', /^Compare data\[amount\]/],
+  ['wrong currency', /^Compare data\[currency\]/],
+  ['status is not paid', /^A payment succeeded/],
+  ['No Order matches the given query.', /^Look the order up/],
+  ['The signature of the order does not match', undefined],
+  ['NOK', undefined],
+])('the words “%s” name no cause, but what to check', (words, check) => {
+  expect(fixForReason(words)).toBeUndefined();
+  expect(checkNamedIn(words)?.how).toEqual(check && expect.stringMatching(check));
+});
+
+it.each<[status: number, headers: [string, string][], body: string, cause: RegExp | undefined]>([
+  [401, [], '', undefined],
+  [401, [], '{"error":"Unauthorized"}', undefined],
+  [401, [], 'the token of the signature is wrong', undefined],
+  [401, [['WWW-Authenticate', 'Basic']], '', /requires a login \(401\)/],
+  [
+    401,
+    [],
+    '{"detail":"Authentication credentials were not provided."}',
+    /login \(401\)\. .*: “Authentication cred/,
+  ],
+  [404, [], '<h1>404 Not Found</h1>', /^The route or the order does not exist \(404\)\.$/],
+  [404, [], '{"message":"Order 17 is unknown"}', /\(404\)\. The response says: “Order 17 is unknown”\.$/],
+  [
+    502,
+    [],
+    '<title>502 Bad Gateway</title>',
+    /^A proxy answered \(502\): the response from behind it was invalid/,
+  ],
+  [502, [], '{"errorMessage":"data is undefined"}', /\(502\).* The response says: “data is undefined”\.$/],
+  [504, [], '', /^A proxy answered \(504\): your shop did not respond in time\.$/],
+])('%i with %j and %s says only what it shows', (status, headers, body, cause) => {
+  expect(answerProblem({ status, headers, body })?.cause).toEqual(cause && expect.stringMatching(cause));
 });

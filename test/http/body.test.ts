@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { startBinary } from '../helpers/binary.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
@@ -60,6 +61,26 @@ const ENCODINGS = [
 ] as const;
 const OVERSIZED = SIZES.flatMap(([size, bytes]) =>
   ENCODINGS.map(([how, chunked]) => [`${size} ${how}`, bytes, chunked] as const),
+);
+
+it.each([PATH, '/_sim/payments/order-1/settle', '/_sim/snapshot'])(
+  'a compressed body at %s gets 415, and its coding is named',
+  async (path) => {
+    const { url } = await startSim();
+    const headers = { 'Content-Type': 'application/json', 'Content-Encoding': 'gzip' };
+    const method = path.endsWith('snapshot') ? 'PUT' : 'POST';
+    const answer = await fetch(url + path, { method, headers, body: gzipSync('{}') });
+    expect(answer.status).toBe(415);
+    expect(await answer.json()).toMatchObject({
+      message: 'the body is compressed (Content-Encoding: gzip): send it uncompressed',
+    });
+    const plain = await fetch(url + PATH, {
+      method: 'POST',
+      headers: { ...headers, 'Content-Encoding': 'identity' },
+      body: '{}',
+    });
+    expect(plain.status).toBe(200);
+  },
 );
 
 describe('a large body', () => {

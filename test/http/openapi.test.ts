@@ -48,6 +48,17 @@ describe('the OpenAPI document', () => {
     expect(await new Validator().validate({ ...document })).toMatchObject({ valid: true });
   });
 
+  it('has nothing that generators of types misread: no default of an optional field, no closed list of values', () => {
+    for (const [name, schema] of Object.entries(schemas)) {
+      for (const [path, field] of fieldsOf(schema))
+        expect([name, path, field['default']]).toEqual([name, path, undefined]);
+    }
+    expect(JSON.stringify(schemas)).not.toContain('"items":false');
+    expect(schemas['InitiateRequest']).toMatchObject({
+      properties: { checkout_theme: { description: expect.stringContaining('Default: light.') } },
+    });
+  });
+
   it("lists exactly the existing routes, except the dashboard's", async () => {
     const sim = await startSim();
     const { paths } = await sim.control<Document>('/openapi.json');

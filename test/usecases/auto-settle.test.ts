@@ -1,5 +1,5 @@
 import { request } from 'node:http';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { GatewayError } from '../../src/contract/error.ts';
 import { timestamp } from '../../src/contract/time.ts';
 import type { Delivery, Payment } from '../../src/domain/state.ts';
@@ -196,6 +196,17 @@ describe('the checkout of an automatically settled payment', () => {
       expect([answer.status, answer.headers.get('location')]).toEqual([303, SUCCESS]);
     },
   );
+});
+
+it('is done before anything is read, although no timer ran while the machine was suspended', async () => {
+  const sim = await startSim({ paymentExpires: '30m' });
+  const checkout = await initiated(sim);
+  vi.useFakeTimers({ now: Date.now() + 7_200_000, toFake: ['Date'] });
+  onTestFinished(() => void vi.useRealTimers());
+  expect((await fetch(checkout)).status).toBe(410);
+  expect(await payment(sim)).toMatchObject({ status: 'expired' });
+  const settled = await ask(sim, 'POST', '/payments/order-1/settle', { outcome: 'approve' });
+  expect(settled.status).toBe(409);
 });
 
 it.each([

@@ -108,6 +108,11 @@ describe('a genuine IPN', () => {
       /does not accept POST/,
     ],
     [422, "<h1>Can't verify CSRF token authenticity.</h1>", /expects a CSRF token \(422\)/],
+    [
+      400,
+      '<meta name="csrf-token" content="x"><h1>The amount differs.</h1>',
+      /\(400\): “The amount differs\.”$/,
+    ],
     [502, '<title>502 Bad Gateway</title>', /A proxy answered/],
     [
       500,
@@ -118,6 +123,15 @@ describe('a genuine IPN', () => {
     [500, '{"error":"Internal Server Error","message":"no amount"}', /Internal Server Error: no amount/],
     [400, '{"message":"order is paid"}', /^Your handler rejected a genuine IPN \(400\): “order is paid”\.$/],
     [401, 'Invalid signature', /^Your handler rejected a genuine IPN \(401\): “Invalid signature”\.$/],
+    [
+      422,
+      '{"detail":[{"loc":["body","data"],"msg":"Field required"}]}',
+      /\(422\): “data: Field required”\.$/,
+    ],
+    [403, '<html><body></body></html>', /\(403\): “<html><body><\/body><\/html>”\.$/],
+    [400, ' ', /^Your handler rejected a genuine IPN \(400\) without a reason\.$/],
+    [409, '["The amount differs."]', /^Your handler answered 409: “The amount differs\.”$/],
+    [503, '{"reason":"in maintenance"}', /^Your handler failed \(503\): in maintenance\.$/],
     [401, '{"message":"Unauthenticated."}', /requires a login \(401\)/],
   ])(
     'gets a bad verdict with the reason and what it means if it was answered %i %s',
@@ -129,6 +143,21 @@ describe('a genuine IPN', () => {
       expect(fix).toMatch(new RegExp(`\\. ${THEN_RESEND}$`));
     },
   );
+
+  it.each([
+    ['shows why', '{"detail":[{"loc":["body","data"],"msg":"Field required"}]}', /data\[amount\]/, undefined],
+    [
+      'is about the order',
+      'order-1 has another amount',
+      /: probably the comparison of the amount\. Compare data\[amount\]/,
+      true,
+    ],
+    ['is about the signature', 'wrong signature', /^Find the check that fails/, true],
+  ])('gets a fix by a reason that %s', async (_, body, fix, unexplained) => {
+    const { found } = await settledWith([{ status: 422, body }]);
+    expect(found()).toMatchObject({ fix: expect.stringMatching(fix) });
+    expect(found().unexplained).toBe(unexplained);
+  });
 
   it('that is retried gets another fix, and says what it means only after the last retry', async () => {
     const setting = { options: { ipnSchedule: ['1h'] } };
@@ -152,6 +181,26 @@ describe('a genuine IPN', () => {
       cause: 'Your handler answered 500 (expected 2xx).',
       fix: `Find the error in the log of your shop. ${THEN_RESEND}`,
     });
+  });
+
+  it.each<[what: string, script: Script, outcome: RegExp | undefined]>([
+    ['of a payment that was made up', [{}, 'drop'], undefined],
+    [
+      'of an order that is paid already',
+      [{}, 'drop'],
+      /^The order should be paid already\. Only this copy failed\.$/,
+    ],
+    ['of a payment that has not succeeded', ['drop'], undefined],
+    ['of a paid order whose IPN was not accepted', ['drop'], /this order stays unpaid\.$/],
+  ])('sent by hand, %s, says only what is known of an order', async (what, script, outcome) => {
+    const settle = what.includes('not succeeded') ? ({ outcome: 'cancel' } as const) : {};
+    const { sim, receiver } = await settledWith(script, { settle });
+    const { ipns } = sim.server.parts;
+    const request = what.includes('made up') ? { to: receiver.url } : { payment: 'order-1' };
+    const [first] = await ipns.fire(request);
+    // The one that was made up is accepted by the second request only.
+    const fired = what.includes('made up') && first ? await ipns.resend(first.id) : first;
+    expect(fired && ipns.verdict(fired).outcome).toEqual(outcome && expect.stringMatching(outcome));
   });
 
   it('that was blocked is not one that was not accepted', async () => {
@@ -179,6 +228,7 @@ describe('a genuine IPN', () => {
   it.each([
     '{"ok":true,"invalid":false,"errors":[],"rejected":0}',
     '<style>input:invalid{color:red}</style><p>Thank you</p>',
+    '<div class="invalid-feedback" data-csrf="denied"></div><p>Thank you</p>',
     '{"status":"ok"}',
   ])('gets a good verdict if it was answered 200 %s', async (body) => {
     const { found } = await settledWith([{ body }]);

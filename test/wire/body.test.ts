@@ -116,6 +116,18 @@ describe('a form', () => {
   });
 });
 
+it.each([
+  ['application/json', '{"a":1}'],
+  ['multipart/form-data; boundary=XX', '--XX\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n--XX--'],
+])('names the byte order mark at the beginning of a body: %s', (type, body) => {
+  expect(() => fieldReader(type)(Buffer.from(`\uFEFF${body}`), type)).toThrowError(
+    expect.objectContaining({
+      code: 'unparseable_body',
+      message: expect.stringMatching(/: it begins with a byte order mark$/),
+    }),
+  );
+});
+
 describe('a value of a body', () => {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
@@ -151,6 +163,18 @@ describe('a multipart body', () => {
   it('returns its text fields byte for byte, the last one of the same name', () => {
     const body = `${part('a', '1')}${part('b', '')}${part('a', ' two\r\nlines\r\n')}--XX--\r\n`;
     expect(parse(body)).toEqual({ a: ' two\r\nlines\r\n', b: '' });
+  });
+
+  it.each([
+    [
+      'line feeds alone',
+      `${part('a', 'x\n--XY')}${part('b', '')}${part('c', '1')}--XX--\r\n`.replaceAll('\r', ''),
+    ],
+    ['both line ends', `${part('a', 'x\n--XY')}${part('b', '').replaceAll('\r', '')}${part('c', '1')}--XX--`],
+    ['a text before it', `hello\n${part('a', 'x\n--XY')}${part('b', '')}${part('c', '1')}--XX--`],
+    ['single quotes', `${part('a', 'x\n--XY')}${part('b', '')}${part('c', '1')}--XX--`.replaceAll('"', "'")],
+  ])('is read as PHP reads it, with %s', (_, body) => {
+    expect(parse(body)).toEqual({ a: 'x\n--XY', b: '', c: '1' });
   });
 
   it('is read as UTF-8, names and values', () => {

@@ -1,5 +1,5 @@
 import { createWriteStream } from 'node:fs';
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { ARTIFACTS } from '../../audit/artifacts.ts';
@@ -9,6 +9,7 @@ import type { SimEvent } from '../../contract/event.ts';
 import { readText } from '../../delivery/sender.ts';
 import { controlServer, isUntrusted, MAX_STATE_BYTES, request } from '../../library/control-client.ts';
 import { isRejectedInitiate, merchantEnvironment } from '../../library/merchant-client.ts';
+import { makeFolder } from '../../system/files.ts';
 import { noticesOf } from '../banner.ts';
 import { runCommand } from '../child.ts';
 import type { ClientEnvironment } from '../client-environment.ts';
@@ -235,7 +236,7 @@ const NEW_FILE = { flag: 'wx', mode: 0o600 };
  */
 async function prepareArtifacts(named: string, cwd: string): Promise<string> {
   const folder = resolve(cwd, named);
-  await mkdir(folder, { recursive: true });
+  await makeFolder(folder);
   const names = await readdir(folder);
   const old = names.filter((name) => ARTIFACT.test(name));
   if (old[0] !== undefined && !names.includes(MARK)) {

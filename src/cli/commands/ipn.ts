@@ -87,7 +87,7 @@ const show = defineCommand({
   options: { curl: flag('print it as a curl command') },
   examples: ['ipn show', 'ipn show ipn_ndx7mhc09sz61bt8 --curl'],
   run: async ({ args: [given], options, call, output }) => {
-    const id = given ?? (await newestId(call, output));
+    const id = given ?? named(await newest(call, () => true), output);
     const delivery = await call('GET /ipns/:id', { param: { id } });
     const shown = output.shown(delivery);
     if (options.curl) {
@@ -107,12 +107,12 @@ const show = defineCommand({
 
 const resend = defineCommand({
   args: ['[id]'],
-  summary: 'resend the newest IPN, or one by id',
+  summary: 'resend the IPN of the newest payment, or one by id',
   fields: textsOf(RESEND_FIELDS),
   options: { requireDelivery: flag('exit 1 unless it is delivered with a correct response') },
   examples: ['ipn resend', 'ipn resend ipn_ndx7mhc09sz61bt8 --to http://localhost:4000/ipn'],
   run: async ({ args: [given], fields, options, call, output }) => {
-    const id = given ?? (await newestId(call, output));
+    const id = given ?? named(await ofNewestPayment(call), output);
     const delivery = await call('POST /ipns/:id/resend', { param: { id }, json: fields });
     return { json: delivery, ...fired(output.shown([delivery]), options) };
   },
@@ -157,14 +157,26 @@ async function newest(call: Context['call'], isWanted: (one: Delivery) => boolea
   const { data } = await call('GET /ipns', { query: { limit: 200, audits: 'false' } });
   const found = data.find(isWanted);
   if (found) return found;
-  throw new GatewayError('not_found', 'there is no IPN of a payment', {
-    hint: hint`Settle a payment to send one: ${command('pay', '--approve')}`,
-  });
+  throw noIpn('there is no IPN of a payment');
 }
 
-/** The id of the newest IPN, after a notice that names it. */
-async function newestId(call: Context['call'], output: Context['output']): Promise<string> {
-  const { id, identifier } = await newest(call, () => true);
+/** The newest IPN of the newest payment that no audit made. @throws GatewayError `not_found` */
+async function ofNewestPayment(call: Context['call']): Promise<Delivery> {
+  const { data: payments } = await call('GET /payments', { query: { limit: 1, audits: 'false' } });
+  const [payment] = payments;
+  if (!payment) throw noIpn('there is no IPN of a payment');
+  const { data: ipns } = await call('GET /ipns', { query: { limit: 1, payment: payment.id } });
+  if (ipns[0]) return ipns[0];
+  throw noIpn(`the newest payment "${payment.identifier}" has no IPN`);
+}
+
+const noIpn = (message: string) =>
+  new GatewayError('not_found', message, {
+    hint: hint`Settle a payment to send one: ${command('pay', '--approve')}`,
+  });
+
+/** The id of an IPN that nobody named, after a notice that names it. */
+function named({ id, identifier }: Delivery, output: Context['output']): string {
   output.notice(`The newest IPN: ${id}, of ${identifier}`);
   return id;
 }
@@ -283,13 +295,21 @@ function acceptance(ipns: readonly FiredIpn[]): Pick<CommandResult, 'failure' | 
     (answer) => answer?.failure === null && !saysRefused(answer.responseBody ?? ''),
   ).length;
   if (accepted) return { failure: `${accepted} of ${ipns.length} IPNs were accepted; expected 0` };
-  const silent = answers.filter((answer) => (answer?.responseStatus ?? null) === null).length;
-  if (!silent) return {};
-  return { failure: `${silent} of ${ipns.length} IPNs got no response`, failureCode: 'no_server' };
+  const failure = silence(ipns);
+  return failure === undefined ? {} : { failure, failureCode: 'no_server' };
 }
 
+/** How many IPNs nobody answered; undefined if none. */
+function silence(ipns: readonly FiredIpn[]): string | undefined {
+  const silent = ipns.filter(({ attempts }) => (attempts.at(-1)?.responseStatus ?? null) === null).length;
+  return silent ? `${silent} of ${ipns.length} IPNs got no response` : undefined;
+}
+
+/** Whether an IPN waits for its response, or for a fault rule that postponed it. */
+const isOpen = ({ underWay, postponedBy }: FiredIpn) => underWay !== null || postponedBy !== null;
+
 function fired(ipns: readonly FiredIpn[], { requireDelivery }: { requireDelivery: true | undefined }) {
-  const failure = requireDelivery && deliveryProblem(ipns);
+  const failure = (requireDelivery && deliveryProblem(ipns)) || silence(ipns.filter((ipn) => !isOpen(ipn)));
   return {
     text: ipns.map(deliveryText).join('\n\n'),
     notices: ipns.length === 1 ? ipns.flatMap(whatToDo) : [],

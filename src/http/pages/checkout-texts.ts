@@ -1,4 +1,4 @@
-import { type DeliveryOrder, IPN_TIMINGS } from '../../contract/vocabulary.ts';
+import { type DeliveryOrder, IPN_TIMINGS, PAYMENT_OUTCOMES } from '../../contract/vocabulary.ts';
 
 /** English is the default. */
 export type Language = 'en' | 'fr';
@@ -141,12 +141,11 @@ const TEXTS = {
       'Settle immediately, without the steps above',
       'Terminer immédiatement, sans les étapes ci-dessus',
     ],
-    /** No label contains the word Cancel, so a test that looks for it finds only the checkout's button. */
     outcomes: {
-      approve: ['Approve', 'Approuver'],
-      cancel: ['Decline', 'Refuser'],
-      fail: ['Fail', 'Faire échouer'],
-      expire: ['Expire', 'Faire expirer'],
+      approve: [PAYMENT_OUTCOMES.approve.label, 'Approuver'],
+      cancel: [PAYMENT_OUTCOMES.cancel.label, 'Annuler'],
+      fail: [PAYMENT_OUTCOMES.fail.label, 'Faire échouer'],
+      expire: [PAYMENT_OUTCOMES.expire.label, 'Faire expirer'],
     },
     result: ['The payment becomes {status}', 'Le paiement passe au statut «\u00a0{status}\u00a0»'],
     dashboard: ['Open in the dashboard', 'Ouvrir dans le tableau de bord'],

@@ -1,5 +1,6 @@
 import { createHash, createHmac } from 'node:crypto';
 import { isAmount } from '../../contract/amount.ts';
+import { FIX_BASE64 } from '../../contract/describe-delivery.ts';
 import { invisibleIn, withoutInvisible } from '../../contract/invisible.ts';
 import { DEFAULT_KEYS, EXAMPLE_KEYS } from '../../contract/sample-values.ts';
 import { add, renderAmount } from '../../domain/money.ts';
@@ -27,7 +28,7 @@ export const MISTAKE_FIXES = {
   'undefined-amount': READ_AMOUNT,
   'identifier-only': READ_AMOUNT,
   'amount-only': SIGN_AS_RECEIVED,
-  'empty-text': 'Read data.amount and identifier from the body, as a form.',
+  'empty-text': `Read data.amount and identifier from the body, as a form. In a function: ${FIX_BASE64}`,
   'hmac-arguments-swapped': USE_HMAC,
   'public-key': USE_OWN_KEY,
   'key-with-whitespace': 'Trim the secret key where you read it.',

@@ -1,5 +1,6 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { isAmount } from '../../contract/amount.ts';
+import { FIX_BASE64, FIX_FORM, FIX_NESTED } from '../../contract/describe-delivery.ts';
 import { INITIATE_FIELDS } from '../../contract/request-fields.ts';
 import type { IpnRequest } from '../../domain/ipn.ts';
 import type { DiagnosisTools, IpnVariant } from '../dialect.ts';
@@ -116,14 +117,13 @@ function ofSignature({ mistake, signature, signed }: MistakenSignature, fields: 
   };
 }
 
-const READ_FORM = 'Read the body as a form, as the gateway sends it: application/x-www-form-urlencoded.';
 const BOUNDARY = '----gateway-sim-diagnosis';
 
 /** A form of the request, and how it is written. */
 interface Shape {
   name: string;
-  /** What the handler reads. */
-  reads: string;
+  /** How the handler accepts the IPN. */
+  as: string;
   /** Default: to read a form. */
   fix?: string;
   write: (body: string) => IpnRequest;
@@ -134,12 +134,13 @@ const JSON_TYPE = 'application/json';
 const SHAPES: readonly Shape[] = [
   {
     name: 'json',
-    reads: 'JSON',
+    as: 'JSON: nested fields, such as data.amount, are read',
+    fix: `${FIX_NESTED} If your handler expects JSON, read the body as a form.`,
     write: (body) => ({ method: 'POST', ...encodeIpn(nested(body), 'json') }),
   },
   {
     name: 'number-amount',
-    reads: 'JSON with the amount as a number',
+    as: 'JSON with the amount as a number',
     write: (body) => ({
       method: 'POST',
       contentType: JSON_TYPE,
@@ -148,7 +149,7 @@ const SHAPES: readonly Shape[] = [
   },
   {
     name: 'multipart',
-    reads: 'multipart forms',
+    as: 'a multipart form',
     write: (body) => {
       const parts = [...new URLSearchParams(body)].map(
         ([name, value]) =>
@@ -160,7 +161,7 @@ const SHAPES: readonly Shape[] = [
   },
   {
     name: 'data-as-json-text',
-    reads: 'data as JSON text',
+    as: 'a form whose field data is JSON text',
     write: (body) => {
       const { data, ...others } = nested(body);
       const form = encodedForm(formOf({ ...others, data: JSON.stringify(data) }));
@@ -169,13 +170,19 @@ const SHAPES: readonly Shape[] = [
   },
   {
     name: 'get',
-    reads: 'GET requests',
+    as: 'a GET request with the fields in its query',
     fix: 'Route POST requests of ipn_url to your handler, and read their body as a form.',
     write: (body) => ({ method: 'GET', query: body, contentType: null, body: '' }),
   },
   {
+    name: 'base64-body',
+    as: 'the same form with the type text/plain',
+    fix: `A platform of functions, such as AWS Lambda, hands over other types than text in base64. ${FIX_BASE64}`,
+    write: (body) => ({ method: 'POST', contentType: 'text/plain', body }),
+  },
+  {
     name: 'not-decoded',
-    reads: 'the body without decoding it',
+    as: 'a form whose names and values are not encoded',
     fix: 'Decode names and values of the body: data%5Bamount%5D is data[amount]. Use a form parser.',
     write: (body) => ({
       method: 'POST',
@@ -190,7 +197,7 @@ function* shapesOf({ body }: Required): Iterable<IpnVariant> {
     yield {
       name: 'form',
       mistake: 'form',
-      cause: 'Your handler reads forms. The emulator sends JSON.',
+      cause: 'Your handler accepts the IPN as a form, and not as JSON, as this emulator sends it.',
       fix: 'Start the emulator without --ipn-format json: real IPNs are forms.',
       request: { method: 'POST', ...encodeIpn(JSON.parse(body), 'form') },
       control: {
@@ -201,11 +208,11 @@ function* shapesOf({ body }: Required): Iterable<IpnVariant> {
     return;
   }
   const forged = changed(body, { signature: randomSignature() }).body;
-  for (const { name, reads, fix = READ_FORM, write } of SHAPES) {
+  for (const { name, as, fix = FIX_FORM, write } of SHAPES) {
     yield {
       name,
       mistake: name,
-      cause: `Your handler reads ${reads}. The IPN is a URL-encoded form${name === 'get' ? ', sent with POST' : ''}.`,
+      cause: `Your handler accepts the IPN as ${as}. It does not accept it as the gateway sends it: a URL-encoded form, by POST.`,
       fix,
       request: write(body),
       control: write(forged),
@@ -361,7 +368,7 @@ const ADDITIONS: readonly Addition[] = [
   {
     name: 'query',
     cause: 'Your handler reads the fields from the query. The IPN has them in its body.',
-    fix: READ_FORM,
+    fix: FIX_FORM,
     isInQuery: true,
   },
   {
@@ -375,13 +382,13 @@ const ADDITIONS: readonly Addition[] = [
   },
   {
     name: 'charge-in-total',
-    cause: 'Your handler adds data[charge] to the amount, or subtracts it.',
+    cause: 'Your handler accepts the IPN only if data[charge] is 0.00: it uses the charge, too.',
     fix: 'Use data[amount] alone: it is the total of the order. The charge is between the gateway and the merchant.',
     fields: () => ({ 'data[charge]': '0.00' }),
   },
   {
     name: 'too-old',
-    cause: 'Your handler finds data[payment_timestamp] too old.',
+    cause: 'Your handler accepts the IPN only if data[payment_timestamp] is later: it finds the IPN too old.',
     fix: 'It is the time of initiation, in UTC. Read it as UTC, or better, do not reject an IPN for its age: the signature proves it.',
     fields: () => ({ 'data[payment_timestamp]': '2099-12-31 23:59:59' }),
   },

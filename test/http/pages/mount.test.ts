@@ -38,6 +38,7 @@ const approved = async (changes: Record<string, string> = {}, on = sim) =>
 const PAGES = [
   '',
   '?status=ipn-not-accepted',
+  '/ui/payments',
   '/ui/cards',
   '/ui/settings',
   '/ui/requests',

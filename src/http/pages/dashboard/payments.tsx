@@ -238,6 +238,8 @@ const PAYMENT = recordRoute('payments');
 export const PAYMENT_PAGES: NounPages = {
   pages: {
     [PLACES.payments.path]: listPage(PAYMENTS),
+    // Above the pages of its records, as in every other list.
+    [`${UI}/payments`]: listPage(PAYMENTS),
     [PAYMENT]: paymentPage,
   },
   forms: {
