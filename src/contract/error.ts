@@ -216,6 +216,7 @@ const SYNONYMS: Readonly<Record<string, readonly string[]>> = {
   falsify: ['tamper', 'fire'],
   forge: ['tamper', 'fire'],
   forged: ['tamper'],
+  map: ['forward-ipn'],
   send: ['fire'],
   replay: ['resend'],
   callbacks: ['ipn'],

@@ -25,7 +25,7 @@ const CASES: readonly (readonly [line: string, code: number, output: RegExp])[] 
   ['ipn show ipn_x', 4, /no IPN delivery/],
   ['ipn resend ipn_x', 4, /no IPN delivery/],
   ['ipn diagnose ipn_x', 4, /no payment has the id or identifier/],
-  ['ipn fire --to http://127.0.0.1:9/', 0, /failed/],
+  ['ipn fire --to http://127.0.0.1:9/', 1, /failed/],
   ['ipn fire --to http://127.0.0.1:9/ --secret x --require-delivery', 1, /connection refused/],
   ['ipn verify status=success', 1, /not valid/],
   ['ipn listen --port x --secret x', 2, /--port must be/],

@@ -204,10 +204,10 @@ describe('an unknown option', () => {
     ['a variable', [], { GATEWAY_SIM_IN_MEMROY: '1' }, '{}', 'GATEWAY_SIM_IN_MEMORY'],
     [
       'a flag for a setting that only the file can have',
-      ['--tls-cert', 'a.pem'],
+      ['--ipn-ca', 'a.pem'],
       {},
       '{}',
-      `unknown option '--tls-cert': set "tlsCert" in the configuration file`,
+      `unknown option '--ipn-ca': set "ipnCa" in the configuration file`,
     ],
     [
       'a variable for a setting that only the file can have',

@@ -190,7 +190,7 @@ describe('an invalid combination', () => {
     [['--host-alias', '*.example.com'], '--host-alias must be a host name'],
     [['--host-alias', 'localhost'], 'already means this machine'],
     [['--forward-ipn', 'a.test=b', '--forward-ipn', 'a.test=c'], '--forward-ipn maps a.test twice'],
-    [[], '"tlsCert" in gateway-sim.config.json requires tlsKey', { tlsCert: 'own.pem' }],
+    [[], '"tlsCert" in gateway-sim.config.json requires --tls-key', { tlsCert: 'own.pem' }],
     [[], 'must name a key without a passphrase', { tlsCert: 'own.pem', tlsKey: 'locked.pem' }],
     [[], '"ipnCa" in gateway-sim.config.json must name a PEM file with', { ipnCa: 'own-key.pem' }],
   ])('exits 2, and the error says why: %s %s', async (args, why, config = {}) => {
