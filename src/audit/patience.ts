@@ -3,15 +3,15 @@ import { pause, performance } from '../system/real-time.ts';
 /** The longest wait for anything that the shop does by itself. */
 const LONGEST_MS = 10_000;
 const SHORTEST_REST_MS = 60;
-/** While it is not known how late this shop's effects come. A row is written later than a page is shown. */
-const UNKNOWN_REST_MS = { probe: 1_000, rows: 2_500 } as const;
+/** While it is not known how late this shop's effects come. An e-mail or a row is written later than a page is shown. */
+const UNKNOWN_REST_MS = { probe: 500, effects: 1_000, rows: 2_500 } as const;
 /** How much longer than the slowest effect so far is waited at most. */
 const LONGEST_MARGIN_MS = 1_500;
 const SHORTEST_LIMIT_MS = 2_000;
 /** How much of the slowest reading still counts at the next one: a pause of the machine must not slow down the rest. */
 const FORGETTING = 0.95;
-/** A reading may be a process of a database's client: not more often than a person would notice. */
-const POLL_MS = 30;
+/** A reading may be a process of a database's client: the longer the wait has been, the rarer it is. */
+const pauseAfter = (waitedMs: number) => pause(20 + waitedMs / 8);
 
 /**
  * How long the audit waits for a shop, in milliseconds of real time. All of it follows from how fast this shop, on this
@@ -71,11 +71,12 @@ export class Patience {
     isThere: (reading: Reading) => boolean,
     limitMs = this.limitMs,
   ): Promise<Reading> {
-    const deadline = performance.now() + limitMs;
+    const began = performance.now();
     for (;;) {
       const reading = await this.#timed(read);
-      if (isThere(reading) || performance.now() >= deadline) return reading;
-      await pause(POLL_MS);
+      const waitedMs = performance.now() - began;
+      if (isThere(reading) || waitedMs >= limitMs) return reading;
+      await pauseAfter(waitedMs);
     }
   }
 
@@ -91,8 +92,10 @@ export class Patience {
   ): Promise<{ reading: Reading; changedAt: number }> {
     const deadline = performance.now() + Math.max(LONGEST_MS, restMs);
     let [reading, changedAt] = [await this.#timed(read), performance.now()];
-    while (performance.now() < Math.min(changedAt + restMs, deadline)) {
-      await pause(POLL_MS);
+    for (;;) {
+      const now = performance.now();
+      if (now >= Math.min(changedAt + restMs, deadline)) break;
+      await pauseAfter(now - changedAt);
       const next = await this.#timed(read);
       if (!isSame(reading, next)) changedAt = performance.now();
       reading = next;

@@ -210,7 +210,7 @@ export const CONTROL: AuditCase = {
       return { ...shown, verdict: 'unproven', why: wrong.why };
     }
     check.wrong = null;
-    const shownBy = shop.witness ? 'rows' : 'probe';
+    const shownBy = shop.witness ? 'rows' : shop.probes.effects.size ? 'effects' : 'probe';
     const { look: settled, changedAt } = await shop.lookUntilAtRest(
       payment,
       shop.patience.unknownRestMs(shownBy),
