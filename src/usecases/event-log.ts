@@ -41,6 +41,7 @@ export class EventLog {
   readonly #requests: RecordedRequest[] = [];
   readonly #listeners = new Set<(event: SimEvent) => void>();
   readonly #rejectedHosts = new Set<string>();
+  #saidSameSite = false;
   readonly #clock: Clock;
   #seq = 0;
   #requestId = 0;
@@ -109,6 +110,13 @@ export class EventLog {
     if (this.#rejectedHosts.has(host) || this.#rejectedHosts.size >= MAX_HOSTS) return;
     this.#rejectedHosts.add(host);
     this.#emit({ type: 'notice', text: why, host });
+  }
+
+  /** Reports, once, that the shop and the checkout are the same site. */
+  sameSite(why: string): void {
+    if (this.#saidSameSite) return;
+    this.#saidSameSite = true;
+    this.notice(why);
   }
 
   audit(audit: AuditProgress): void {
