@@ -37,7 +37,8 @@ export function ownWords(body: string): string | undefined {
     texts.push({ ...said, points: pointsOf(said) });
   }
   const most = Math.max(MIN_POINTS, ...texts.map(({ points }) => points));
-  const best = texts.find(({ points }) => points === most);
+  const likely = texts.filter(({ points }) => points === most);
+  const best = likely.find(({ text }) => !saysNothing(text)) ?? likely[0];
   if (!best) {
     const shown = HAS_MARKUP.test(body.trim()) ? texts.map(({ text }) => text).join(' ') : '';
     return cut(onOneLine(shown) || onOneLine(body), MAX_WHOLE) || undefined;
