@@ -16,8 +16,8 @@ interface Said {
   list?: string | undefined;
 }
 
-/** A page may quote its whole source code. */
-const MAX_TEXTS = 500;
+/** A page may quote its whole source code, below the reason. */
+const MAX_TEXTS = 150;
 /** Nested deeper, no framework puts a message. */
 const MAX_DEPTH = 12;
 /** Characters of a sentence. Some frameworks name the fix at the end of a long one. */
