@@ -231,16 +231,16 @@ export function answerProblem({ status, headers, body }: ReceiverAnswer): Answer
   }
   // Express answers 404 to a method without a route.
   if (status === 404 && /Cannot POST \//.test(body)) return withoutPost(status);
-  const words = ownWords(body);
+  const thrown = fault ?? (status >= 500 ? exceptionIn(body) : undefined);
+  const words = status >= 500 && thrown !== undefined ? thrown : ownWords(body);
   // Pages have such a token, too, and their tags are not read.
   if (status < 500 && /csrf|authenticity.?token/i.test(words ?? '')) return wantsToken(status);
   if (status === 401 && asksForLogin(headers, words))
     return withWords({ cause: 'The route requires a login (401).', fix: NO_LOGIN }, words);
   const known = BY_STATUS[status];
-  const thrown = fault ?? (status >= 500 ? exceptionIn(body) : undefined);
   // Frameworks also show an error page for some statuses below 500, without an error in the code.
   if (known && (status < 500 || thrown === undefined)) return withWords(known, words);
-  const problem = thrown ?? (status >= 500 ? words : undefined);
+  const problem = status >= 500 ? words : thrown;
   if (problem === undefined) return undefined;
   return {
     cause: `Your handler failed (${status}): ${problem}`,
@@ -264,7 +264,7 @@ function withWords(problem: AnswerProblem, words: string | undefined): AnswerPro
 
 function redirectProblem(headers: ReceiverAnswer['headers']): AnswerProblem {
   const location = headerIn(headers, 'location') ?? '';
-  if (/log-?in|sign-?in|\bo?auth\b|\bsso\b|\bsession/i.test(location)) {
+  if (/log-?in|sign-?in|\bo?auth\b|\bsso\b|\bsessions?\/new\b/i.test(location)) {
     return { cause: `Your handler redirected to a login page (${location}).`, fix: NO_LOGIN };
   }
   return {

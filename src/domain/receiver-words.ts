@@ -16,8 +16,8 @@ interface Said {
   list?: string | undefined;
 }
 
-/** A page may quote its whole source code. */
-const MAX_TEXTS = 500;
+/** A page may quote its whole source code, below the reason. */
+const MAX_TEXTS = 150;
 /** Nested deeper, no framework puts a message. */
 const MAX_DEPTH = 12;
 /** Characters of a sentence. Some frameworks name the fix at the end of a long one. */
@@ -37,13 +37,19 @@ export function ownWords(body: string): string | undefined {
     texts.push({ ...said, points: pointsOf(said) });
   }
   const most = Math.max(MIN_POINTS, ...texts.map(({ points }) => points));
-  const best = texts.find(({ points }) => points === most);
+  const likely = texts.filter(({ points }) => points === most);
+  const best = likely.find(({ text }) => !saysNothing(text)) ?? likely[0];
   if (!best) {
     const shown = HAS_MARKUP.test(body.trim()) ? texts.map(({ text }) => text).join(' ') : '';
     return cut(onOneLine(shown) || onOneLine(body), MAX_WHOLE) || undefined;
   }
   const alike = texts.filter(
-    (one) => one === best || (best.list !== undefined && one.list === best.list && one.points >= MIN_POINTS),
+    (one) =>
+      one === best ||
+      (best.list !== undefined &&
+        one.list === best.list &&
+        one.points >= MIN_POINTS &&
+        !saysNothing(one.text)),
   );
   const sentences = new Set(alike.map(sentenceOf));
   const shown = [...sentences].slice(0, MAX_SENTENCES).join('; ');
@@ -119,7 +125,7 @@ function kindOf(object: object): string | undefined {
 }
 
 /** A name or a path of names. */
-const IS_FIELD = /^[\w$.[\]-]{1,80}$/;
+const IS_FIELD = /^[a-z][\w$.[\]-]{0,79}$/i;
 
 /** The field that an object is about, by its members. */
 function fieldOf(object: object): string | undefined {
@@ -134,8 +140,11 @@ function fieldOf(object: object): string | undefined {
   for (const one of named) {
     const path = Array.isArray(one) ? one.join('.') : one;
     if (typeof path !== 'string') continue;
+    // A JSON pointer.
+    const pointed =
+      one === members['path'] ? path : path.replace(/^\/(?:data\/attributes\/)?/, '').replaceAll('/', '.');
     // The place of a field in the request, and not the address of the request.
-    const field = path.replace(/^(?:body|query|form|header)\./, '').replace(/^\/data\/attributes\//, '');
+    const field = pointed.replace(/^(?:body|query|form|header)\./, '');
     if (IS_FIELD.test(field) && !/(?:Error|Exception)$|^(?:body|query|form)$/.test(field)) return field;
   }
   return undefined;
@@ -146,7 +155,12 @@ function isFieldName(name: string, isList: boolean): boolean {
   const plain = plainName(name);
   if (!IS_FIELD.test(name)) return false;
   if (SAYS.test(plain) || TELLS_PROBLEM.test(plain) || IS_NO_REASON.test(plain)) return false;
-  return isList || !/^(?:data|results?|response|body|content|payload|output|code|status|state)$/.test(plain);
+  return (
+    isList ||
+    !/^(?:data|results?|response|body|content|payload|output|code|status|state|string|value|item|entry|member|param)$/.test(
+      plain,
+    )
+  );
 }
 
 /** A page, XML, or a text with elements. */
@@ -235,7 +249,7 @@ const SAYS =
 const TELLS_PROBLEM = /error|exception|problem|issue|violation|invalid|fail|alert|warn|title|reject/;
 /** Names of what surrounds a reason. */
 const IS_NO_REASON =
-  /trace|original|^(?:stack|path|ur[li]|href|links?|file|line|instance|time|timestamp|date|(?:request|correlation|event)?id|type|location|expected|received|input|(?:rejected)?value|context|request|headers?|cookies?|method|level|logger|thread|version|docs?|documentation\w*|example|meta|arguments|codes|footer|nav|frame|source|option|button|label|address|query|server|explanation)$/;
+  /trace|original|^(?:stack|path|ur[li]|href|links?|file|line|instance|time|timestamp|date|(?:request|correlation|event)?id|type|location|expected|received|input|(?:rejected)?value|context|request|headers?|cookies?|method|level|logger|thread|version|docs?|documentation\w*|example|meta|arguments|codes|footer|nav|frame|source|option|button|label|address|query|server)$/;
 
 /** Words of a sentence about a problem. */
 const ABOUT_PROBLEM =
@@ -243,13 +257,13 @@ const ABOUT_PROBLEM =
 
 /** What a framework says of any error. */
 const SAYS_NOTHING =
-  /^(?:(?:http )?(?:status )?\d{3}\W*)?(?:an? )?(?:bad request|unauthori[sz]ed|forbidden|not found|conflict|gone|unprocessable (?:entity|content)|method not allowed|not acceptable|(?:request entity|payload|content) too large|too many requests|not implemented|page expired|internal server error(?: occurred)?|bad gateway|service unavailable|gateway time-?out|unsupported media type|(?:\w+\W+)?error|fail(?:ed|ure)?)\W*(?:\(?\d{3}\)?)?\W*$|one or more validation errors|the given data was invalid|^(?:request )?validation (?:failed|error)\W*$|(?:error|exception) (?:has )?occurred|unexpected error|there was an error|something went wrong|no explicit mapping for|whitelabel error page|^page not found|^the browser .* could not understand\W*$|server cannot or will not process/i;
+  /^(?:(?:http|status|error)\W+)*(?:\d{3}\W*)?(?:an? )?(?:bad request|unauthori[sz]ed|forbidden|not found|conflict|gone|unprocessable (?:entity|content)|method not allowed|not acceptable|(?:request entity|payload|content) too large|too many requests|not implemented|page expired|internal server error(?: occurred)?|bad gateway|service unavailable|gateway time-?out|unsupported media type|(?:\w+\W+)?error|fail(?:ed|ure)?)\W*(?:\(?\d{3}\)?)?\W*$|one or more validation errors|^the request is invalid\W*$|the given data was invalid|^(?:request )?validation (?:failed|error)\W*$|(?:error|exception) (?:has )?occurred|unexpected error|there was an error|something went wrong|no explicit mapping for|whitelabel error page|^page not found|^the browser .* could not understand\W*$|server cannot or will not process/i;
 
 /** Whether words only repeat the status, or say no more than it. */
 export const saysNothing = (words: string): boolean => SAYS_NOTHING.test(words);
 
-/** A line of code, which debug pages show. */
-const IS_CODE = /[;{}]$|\w\([^()]*\)$|\s[!=]?==?\s/;
+/** A line of code, which debug pages show, or what introduces the next text. */
+const LEADS_NOWHERE = /[;:{}]$|\w\([^()]*\)$|\s[!=]?==?\s/;
 
 /** Addresses, paths, digests and ids. */
 const IS_NO_SENTENCE = /^(?:[a-z]+:\/\/\S*|\/\S*|(?=\S*\d)\S{16,}|<[^<>]*>)$/i;
@@ -266,7 +280,7 @@ function pointsOf({ text, names }: Said): number {
     around.some((name) => SAYS.test(name)) ? 3 : 0,
     around.some((name) => TELLS_PROBLEM.test(name)) ? 2 : 0,
     saysNothing(words) ? -4 : 0,
-    IS_CODE.test(text) ? -4 : 0,
+    LEADS_NOWHERE.test(text) ? -4 : 0,
     around.some((name) => IS_NO_REASON.test(name)) ? -8 : 0,
     around.at(-1) === 'code' ? -2 : 0,
   ];

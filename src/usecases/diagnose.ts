@@ -52,7 +52,7 @@ interface Answer {
   status: number | null;
   /** Without secrets. */
   body: string;
-  /** The body without identifiers, digests, times and numbers. */
+  /** The body without what was sent, identifiers, digests, times and numbers. */
   masked: string;
   /** In words: the status and the receiver's own message. */
   words: string;
@@ -127,7 +127,7 @@ export async function diagnose(
       isAccepted: paid ?? isFine,
       status,
       body: text,
-      masked: masked(text, identifiers),
+      masked: masked(text, [...sentIn(request), ...identifiers]),
       words: [status, said && (status === null ? said : `“${said}”`)].filter(Boolean).join(' '),
     };
     answers.push(answer);
@@ -248,13 +248,21 @@ export async function diagnose(
     const unsigned = await ask('random-signature', dialect.diagnosis.withRandomSignature(body));
     if (unsigned.isAccepted) return { ...NOT_CHECKED, accepted: unsigned.name };
     if (!isSame(unsigned, first)) return afterSignature(first, first, unsigned);
+    const none = `None of ${answers.length} variants of the IPN was accepted.`;
+    const reason = body.startsWith('{')
+      ? undefined
+      : fixForReason(ownWords(first.report.responseBody ?? '') ?? '');
+    if (reason !== undefined) {
+      const cause = `Your handler rejects the IPN (${first.words}).`;
+      return { summary: `${cause} ${none}`, cause, fix: reason, mistake: NOT_THE_SIGNATURE };
+    }
     if (answers.every(({ status }) => status !== null && status >= 500)) {
       return {
         summary: `Your handler fails with all ${answers.length} variants of the IPN, whatever the signature. It probably fails before it checks the signature.`,
       };
     }
     return {
-      summary: `None of ${answers.length} variants of the IPN was accepted. The cause may be a key or a signed text that no variant has, a body that a function gets in base64 and does not decode, an exception that your handler catches, a timestamp check, the look-up of the order, or the comparison of amount, currency and status.`,
+      summary: `${none} The cause may be a key or a signed text that no variant has, a body that a function gets in base64 and does not decode, an exception that your handler catches, a timestamp check, the look-up of the order, or the comparison of amount, currency and status.`,
     };
   }
 
@@ -369,9 +377,17 @@ async function isPaidSoon(isPaid: () => Promise<boolean>): Promise<boolean> {
   return true;
 }
 
-/** A body without what differs between equal outcomes: identifiers, digests, times and numbers. */
-function masked(body: string, identifiers: readonly string[]): string {
-  const text = identifiers.reduce((before, identifier) => before.replaceAll(identifier, '…'), body);
+/** What a receiver may repeat in its answer, and what differs in each request: the body and the signature. */
+function sentIn({ body }: IpnRequest): string[] {
+  const [, signature = ''] = /\bsignature(?:=|":")([^&"]*)/.exec(body) ?? [];
+  return [body, signature, new URLSearchParams(`signature=${signature}`).get('signature') ?? ''].filter(
+    Boolean,
+  );
+}
+
+/** A body without what differs between equal outcomes: values that are known, digests, times and numbers. */
+function masked(body: string, values: readonly string[]): string {
+  const text = values.reduce((before, value) => before.replaceAll(value, '…'), body);
   return text.replace(/[0-9a-f]{16,}/gi, '…').replace(/\d+/g, '0');
 }
 

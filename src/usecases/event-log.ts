@@ -39,6 +39,7 @@ export class EventLog {
   readonly #requests: RecordedRequest[] = [];
   readonly #listeners = new Set<(event: SimEvent) => void>();
   readonly #rejectedHosts = new Set<string>();
+  #saidSameSite = false;
   readonly #clock: Clock;
   readonly #whenKnown: (deliveryId: string) => Promise<void> | undefined;
   #seq = 0;
@@ -122,6 +123,13 @@ export class EventLog {
     if (this.#rejectedHosts.has(host) || this.#rejectedHosts.size >= MAX_HOSTS) return;
     this.#rejectedHosts.add(host);
     this.#emit({ type: 'notice', text: why, host });
+  }
+
+  /** Reports, once, that the shop and the checkout are the same site. */
+  sameSite(why: string): void {
+    if (this.#saidSameSite) return;
+    this.#saidSameSite = true;
+    this.notice(why);
   }
 
   /** Deletes all events and requests, continues the numbering and reports why. */

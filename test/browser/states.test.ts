@@ -73,7 +73,7 @@ const STATES: Readonly<Record<string, Make>> = {
 const SAYS: Readonly<Record<string, readonly [headline: RegExp, where: keyof typeof WHERE]>> = {
   delivered: [/^Delivered: your handler answered 200/, 'nobody'],
   'wrong signature': [/^Your handler signed 49\.9\. The IPN says 49\.90\.$/, 'handler'],
-  '400': [/^Your handler rejected a genuine IPN \(400\) without a reason\.$/, 'handler'],
+  '400': [/^Your handler rejected a genuine IPN \(400\)\.$/, 'handler'],
   '500': [/^Your handler failed \(500\)\.$/, 'handler'],
   hang: [/^Your handler did not answer in time\.$/, 'handler'],
   unreachable: [/^Your shop is not running at this address\.$/, 'shop'],

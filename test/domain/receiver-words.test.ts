@@ -196,7 +196,7 @@ const RESPONSES: readonly [of: string, body: string, words: string][] = [
         message: 'must be object',
       },
     ]),
-    'must be object',
+    'data: must be object',
   ],
   [
     'Google',
@@ -234,6 +234,26 @@ const RESPONSES: readonly [of: string, body: string, words: string][] = [
     }),
     'Missing parameter(s): amount',
   ],
+  [
+    'Micronaut',
+    json({ _embedded: { errors: [{ message: 'ipn.amount: must not be blank' }] }, message: 'Bad Request' }),
+    'ipn.amount: must not be blank',
+  ],
+  [
+    'Elysia',
+    json({ type: 'validation', on: 'body', property: '/data/amount', message: 'Expected string' }),
+    'data.amount: Expected string',
+  ],
+  [
+    'ASP.NET before Core',
+    json({
+      Message: 'The request is invalid.',
+      ModelState: { 'ipn.amount': ['The amount field is required.'] },
+    }),
+    'ipn.amount: The amount field is required.',
+  ],
+  ['an explanation', json({ result: { explanation: 'order already closed' } }), 'order already closed'],
+  ['Chinese', json({ ret: -1, msg: '签名错误' }), '签名错误'],
   ['a code', json({ ok: false, code: 'SIGNATURE_MISMATCH' }), 'SIGNATURE_MISMATCH'],
   ['a reason', json({ accepted: false, reason: 'amount' }), 'amount'],
   [
@@ -282,6 +302,11 @@ const RESPONSES: readonly [of: string, body: string, words: string][] = [
     'XML with attributes',
     '<response status="fail"><error code="12" message="Wrong amount"/></response>',
     'Wrong amount',
+  ],
+  [
+    'XML-RPC',
+    '<?xml version="1.0"?><methodResponse><fault><value><struct><member><name>faultString</name><value><string>Too many parameters.</string></value></member></struct></value></fault></methodResponse>',
+    'Too many parameters.',
   ],
   ['XML by field', '<errors><amount>is required</amount></errors>', 'amount: is required'],
   [
@@ -333,6 +358,11 @@ const RESPONSES: readonly [of: string, body: string, words: string][] = [
     'Tomcat',
     '<!doctype html><html lang="en"><head><title>HTTP Status 400 – Bad Request</title></head><body><h1>HTTP Status 400 – Bad Request</h1><hr class="line" /><p><b>Type</b> Status Report</p><p><b>Message</b> The amount is not a number</p><p><b>Description</b> The server cannot or will not process the request due to something that is perceived to be a client error.</p></body></html>',
     'Message The amount is not a number',
+  ],
+  [
+    'Bottle',
+    '<!DOCTYPE HTML><html><head><title>Error: 400 Bad Request</title></head><body><h1>Error: 400 Bad Request</h1><p>Sorry, the requested URL <tt>/ipn</tt> caused an error:</p><pre>wrong amount</pre></body></html>',
+    'wrong amount',
   ],
   [
     'nginx',

@@ -435,6 +435,32 @@ describe('a diagnosis', () => {
     expect(diagnosis.summary).not.toContain('reads JSON');
   });
 
+  it.each([
+    [
+      'the body',
+      (body: string) => ({
+        detail: [{ loc: ['body'], msg: 'Input should be a valid dictionary', input: body }],
+      }),
+    ],
+    [
+      'the signature',
+      (body: string) => ({ message: 'Input should be a valid dictionary', got: formOf(body).signature }),
+    ],
+  ])(
+    'blames no signature if a receiver rejects everything and repeats %s, but takes its reason',
+    async (_, echo) => {
+      const handler = ({ body }: Received): Answer => ({ status: 422, body: JSON.stringify(echo(body)) });
+      const { diagnosis } = await diagnosed(handler);
+      expect(diagnosis).toMatchObject({
+        cause: 'Your handler rejects the IPN (422 “Input should be a valid dictionary”).',
+        fix: expect.stringMatching(/^Read the body as a form/),
+        mistake: 'not-the-signature',
+        accepted: null,
+      });
+      expect(diagnosis.summary).toMatch(/ None of 5\d variants of the IPN was accepted\.$/);
+    },
+  );
+
   it('finds a signature that passes the check, although the IPN is rejected later', async () => {
     const handler = ({ body }: Received): Answer => {
       const { amount, identifier, signature } = formOf(body);

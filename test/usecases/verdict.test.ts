@@ -73,6 +73,8 @@ describe('a genuine IPN', () => {
   it.each<[status: number, body: string, cause: RegExp, headers?: Record<string, string>]>([
     [302, '', /login page/, { Location: '/login?next=/ipn' }],
     [302, '', /redirected to \/authors/, { Location: '/authors' }],
+    [302, '', /redirected to \/session\/7\/paid/, { Location: '/session/7/paid' }],
+    [302, '', /login page \(\/users\/sessions\/new\)/, { Location: '/users/sessions/new' }],
     [302, '', /redirected to http:\/\/other/, { Location: 'http://other/' }],
     [403, 'CSRF verification failed', /CSRF/],
     [404, '', /does not exist \(404\)/],

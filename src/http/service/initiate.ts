@@ -117,7 +117,10 @@ async function answerInitiate(
     read = await posted;
     log.requestBody = read.text;
     const payment = await payments.initiate(read, mode, log.id);
-    const body = JSON.stringify(dialect.initiateAnswer(payment, runtime.baseUrl()));
+    const baseUrl = runtime.baseUrl();
+    const body = JSON.stringify(dialect.initiateAnswer(payment, baseUrl));
+    const otherName = otherNameFor(baseUrl, payment.successUrl);
+    if (otherName !== undefined) parts.events.sameSite(sameSiteNotice(baseUrl, otherName, runtime));
     log.paymentId = payment.id;
     log.notes = payment.warnings;
     log.responseBody = body;
@@ -135,6 +138,25 @@ async function answerInitiate(
     return respond(isOk ? 200 : statusOf(error), noteError(log, logged, parts, rejection));
   }
 }
+
+/**
+ * The address of the emulator by its other name on this machine, if by this one the checkout and the shop are the same
+ * site, as they are not in production; otherwise undefined. A site has a scheme and a host, and no port.
+ */
+function otherNameFor(baseUrl: string, successUrl: string): string | undefined {
+  const other = new URL(baseUrl);
+  if (!URL.canParse(successUrl)) return undefined;
+  const shop = new URL(successUrl);
+  if (shop.protocol !== other.protocol || shop.hostname !== other.hostname || shop.host === other.host)
+    return undefined;
+  const names = ['127.0.0.1', 'localhost'];
+  if (!names.includes(other.hostname)) return undefined;
+  other.hostname = names.find((name) => name !== shop.hostname) ?? '';
+  return other.href.replace(/\/$/, '');
+}
+
+const sameSiteNotice = (baseUrl: string, otherName: string, { style }: Pick<ServerRuntime, 'style'>) =>
+  `the shop and the checkout are both on ${new URL(baseUrl).hostname}, so a cookie with SameSite=Strict survives the return from the checkout. In production it does not: start with ${style.option({ option: 'publicUrl', value: otherName })}`;
 
 /** Whether the emulator would accept a currency, in any case, with `--profile observed` and its other options. */
 function isInObserved(currency: string, { options, settings }: Pick<ServerRuntime, 'options' | 'settings'>) {

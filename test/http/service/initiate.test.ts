@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { StartOptions } from '../../../src/options/start-options.ts';
 import { rawExchange, requestBytes } from '../../helpers/raw.ts';
 import { fields } from '../../helpers/records.ts';
-import { type Sim, startSim } from '../../helpers/sim.ts';
+import { ORDER, type Sim, startSim } from '../../helpers/sim.ts';
 
 /*
  * fixtures/fidelity/manifest.jsonl has the rules for fields and responses; conform.test.ts checks the emulator
@@ -52,6 +52,27 @@ describe('initiate', () => {
       ]);
     },
   );
+
+  it.each([
+    ['http://127.0.0.1:3000/paid', 'http://localhost:'],
+    ['http://localhost:3000/paid', undefined],
+    ['https://127.0.0.1:3000/paid', undefined],
+    ['http://shop.localhost:3000/paid', undefined],
+  ])('says once that the checkout and a shop at %s are one site', async (success_url, otherName) => {
+    const sim = await startSim();
+    const notices: string[] = [];
+    sim.server.onEvent((event) => event.type === 'notice' && notices.push(event.text));
+    // The default pages of the emulator are no shop.
+    await sim.initiate({ ...ORDER, success_url: `${sim.url}/_sim/ui/paid` });
+    for (const identifier of ['one', 'two']) await sim.initiate({ ...ORDER, identifier, success_url });
+    expect(notices).toEqual(
+      otherName === undefined
+        ? []
+        : [
+            `the shop and the checkout are both on 127.0.0.1, so a cookie with SameSite=Strict survives the return from the checkout. In production it does not: start with --public-url ${otherName}${sim.server.port}`,
+          ],
+    );
+  });
 
   it('names the fix first in the log, then the option', async () => {
     const { url, publicKey, control } = await startSim();
