@@ -1,8 +1,9 @@
 import type { AuditPreset } from './audit.ts';
 import type { AuditedCase, AuditRequest } from './audit-report.ts';
+import type { Frozen } from './frozen.ts';
 
 /** Options of an audit. Unlike `AuditRequest`, these run commands and code, so they never come from the network. */
-export interface AuditOptions extends Omit<AuditRequest, 'preset' | 'ipnUrl'> {
+export interface AuditOptions extends Frozen<Omit<AuditRequest, 'preset' | 'ipnUrl'>> {
   /** The shop's IPN handler. Default: the `ipn_url` of the first order, if the shop places orders. */
   ipnUrl?: string | undefined;
   /** Default ways to place and probe orders. */
