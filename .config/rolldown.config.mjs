@@ -6,26 +6,6 @@ import { createRollupLicensePlugin } from 'rollup-license-plugin';
 import { assets } from './assets.mjs';
 import { records } from './records.mjs';
 
-/** Only this file is read before the version of Node is known. */
-const COMMON_JS = `const { problem } = require('../bin/node-version.js');
-if (problem) throw new Error(problem);
-module.exports = require('./library.cjs');
-`;
-
-/** For `import`, the same code as for `require`: a program that uses both has one instance. */
-const moduleOf = (names) => `import { createRequire } from 'node:module';
-const library = createRequire(import.meta.url)('./index.cjs');
-export const { ${names.join(', ')} } = library;
-`;
-
-const entryPoints = {
-  name: 'entry-points',
-  generateBundle(_, bundle) {
-    this.emitFile({ type: 'asset', fileName: 'index.cjs', source: COMMON_JS });
-    this.emitFile({ type: 'asset', fileName: 'index.js', source: moduleOf(bundle['library.cjs'].exports) });
-  },
-};
-
 /** The bundled packages must be distributed with their licences. */
 const licences = createRollupLicensePlugin({
   outputFilename: false,
@@ -40,7 +20,7 @@ const licences = createRollupLicensePlugin({
 const program = {
   input: { main: 'src/cli/main.ts', library: 'src/index.ts', thread: 'src/library/thread.ts' },
   platform: 'node',
-  plugins: [assets, entryPoints, licences],
+  plugins: [assets, licences],
   transform: { target: 'node20' },
   // Otherwise the code that renders pages in a browser would be in every start.
   treeshake: { moduleSideEffects: [{ test: /node_modules/, sideEffects: false }] },

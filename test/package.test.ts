@@ -77,7 +77,7 @@ test('no internal files are packed', async () => {
     .split('\n')
     .map((path) => path.replace('node_modules/gateway-sim/', ''));
   const expected =
-    /^(bin\/((gateway-sim|alias-hosts|node-version)\.js|package\.json)|dist\/(chunks\/[\w.-]+\.cjs|(main|library|thread)\.cjs|licenses\.txt|index\.(js|cjs|d\.ts|d\.cts))|fixtures\/((default|config\.schema)\.json|fidelity\/manifest\.jsonl)|src\/docs\/((\w+\/)?[\w-]+\.md|reference\/llms\.txt|[\w-]+\.png|Dockerfile|compose\.yaml)|src\/init\/[\w.-]+|package\.json|README\.md|CHANGELOG\.md|LICENSE)$/;
+    /^(bin\/((gateway-sim|alias-hosts|node-version|library)\.js|library\.mjs|package\.json)|dist\/(chunks\/[\w.-]+\.cjs|(main|library|thread)\.cjs|licenses\.txt|index\.d\.c?ts)|fixtures\/((default|config\.schema)\.json|fidelity\/manifest\.jsonl)|src\/docs\/((\w+\/)?[\w-]+\.md|reference\/llms\.txt|[\w-]+\.png|Dockerfile|compose\.yaml)|src\/init\/[\w.-]+|package\.json|README\.md|CHANGELOG\.md|LICENSE)$/;
   expect(files.filter((file) => !expected.test(file))).toEqual([]);
   const ofUsers = Object.keys(PAGES).filter((path) => !/^(\.github|test)\//.test(path));
   expect(files).toEqual(expect.arrayContaining(ofUsers));
@@ -118,7 +118,7 @@ describe('an older Node', () => {
   });
 
   test('can read the files that report it', async () => {
-    for (const name of ['bin/gateway-sim.js', 'bin/node-version.js', 'dist/index.cjs']) {
+    for (const name of ['bin/gateway-sim.js', 'bin/node-version.js', 'bin/library.js']) {
       const text = await readFile(join(project.folder, 'node_modules/gateway-sim', name), 'utf8');
       expect(text.match(/\?\?|\?\.|[&|]{2}=|\d_\d|.*\bimport\b.*/g)).toBeNull();
     }
