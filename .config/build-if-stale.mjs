@@ -6,7 +6,7 @@ import { join } from 'node:path';
 const FILES = ['package.json', 'package-lock.json', 'tsconfig.json'];
 const FOLDERS = ['.config', 'fixtures', 'src'];
 /** The last file that a build writes. */
-const BUILT = 'dist/types-commonjs/package.json';
+const BUILT = 'dist/index.d.cts';
 
 const changedAt = (path) => statSync(path).mtimeMs;
 /** With the folder itself, which changes when a file in it is removed. */

@@ -1,43 +1,27 @@
 // Bundles the command and the library, with all packages that they use, as CommonJS: it loads in half the time of
-// modules. Users' stack traces show this code, so it is not minified.
+// modules. Users' stack traces show this code, so it is not minified. Then it bundles the declarations of the library.
 import { defineConfig } from 'rolldown';
+import { dts } from 'rolldown-plugin-dts';
+import { createRollupLicensePlugin } from 'rollup-license-plugin';
 import { assets } from './assets.mjs';
-import { thirdParty } from './third-party.mjs';
+import { records } from './records.mjs';
 
-/** Only this file is read before the version of Node is known. */
-const COMMON_JS = `const { problem } = require('../bin/node-version.js');
-if (problem) throw new Error(problem);
-module.exports = require('./library.cjs');
-`;
-
-/** For `import`, the same code as for `require`: a program that uses both has one instance. */
-const moduleOf = (names) => `import { createRequire } from 'node:module';
-const library = createRequire(import.meta.url)('./index.cjs');
-export const { ${names.join(', ')} } = library;
-`;
-
-const entryPoints = {
-  name: 'entry-points',
-  generateBundle(_, bundle) {
-    this.emitFile({ type: 'asset', fileName: 'index.cjs', source: COMMON_JS });
-    this.emitFile({ type: 'asset', fileName: 'index.js', source: moduleOf(bundle['library.cjs'].exports) });
+/** The bundled packages must be distributed with their licences. */
+const licences = createRollupLicensePlugin({
+  outputFilename: false,
+  additionalFiles: {
+    'licenses.txt': (packages) =>
+      packages
+        .map(({ name, version, license, licenseText }) => `${name} ${version} (${license})\n\n${licenseText}`)
+        .join(`\n${'-'.repeat(80)}\n`),
   },
-};
+});
 
-export default defineConfig({
+const program = {
   input: { main: 'src/cli/main.ts', library: 'src/index.ts', thread: 'src/library/thread.ts' },
   platform: 'node',
-  plugins: [assets, entryPoints, thirdParty],
-  transform: {
-    target: 'node20',
-    // Test environments such as jsdom replace these by classes without, for example, `URL.canParse`.
-    inject: {
-      URL: ['node:url', 'URL'],
-      URLSearchParams: ['node:url', 'URLSearchParams'],
-      TextDecoder: ['node:util', 'TextDecoder'],
-      TextEncoder: ['node:util', 'TextEncoder'],
-    },
-  },
+  plugins: [assets, licences],
+  transform: { target: 'node20' },
   // Otherwise the code that renders pages in a browser would be in every start.
   treeshake: { moduleSideEffects: [{ test: /node_modules/, sideEffects: false }] },
   output: {
@@ -51,4 +35,30 @@ export default defineConfig({
     entryFileNames: '[name].cjs',
     chunkFileNames: 'chunks/[name]-[hash].cjs',
   },
-});
+};
+
+/** TypeScript decides by the ending of a declaration file whether it is for `import` or `require`. */
+const forRequire = {
+  name: 'for-require',
+  generateBundle(_, bundle) {
+    this.emitFile({ type: 'asset', fileName: 'index.d.cts', source: bundle['index.d.ts'].code });
+  },
+};
+
+const declarations = {
+  input: { index: 'src/index.ts' },
+  checks: { pluginTimings: false },
+  plugins: [
+    records,
+    ...dts({
+      emitDtsOnly: true,
+      tsconfig: 'src/tsconfig.types.json',
+      tsgo: { path: 'node_modules/.bin/tsc' },
+    }),
+    forRequire,
+  ],
+  // For `await using`, whatever `lib` the user's project has. The plugin drops the line from the source.
+  output: { dir: 'dist', postBanner: '/// <reference lib="esnext.disposable" />' },
+};
+
+export default defineConfig([program, declarations]);

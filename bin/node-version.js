@@ -1,4 +1,4 @@
-// Older versions of Node read this file and gateway-sim.js, so both have only the syntax of Node 12.
+// Older versions of Node read this file, gateway-sim.js and library.js, so they have only the syntax of Node 12.
 const supported = require('../package.json').engines.node.slice('>='.length);
 const { node } = process.versions;
 

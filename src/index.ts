@@ -1,3 +1,5 @@
+// Jest 29 with jsdom replaces it by a class without `canParse`.
+import { URL } from 'node:url';
 import { ARTIFACTS } from './audit/artifacts.ts';
 import { command, GatewayError, type Hint, hint, usage } from './contract/error.ts';
 import { withoutUndefined } from './contract/sample-values.ts';

@@ -162,6 +162,7 @@ const ALLOWED: Record<string, Doors> = {
       'system/disposal.ts',
       'wire/encoding.ts',
     ],
+    node: ['node:url'],
   },
 };
 

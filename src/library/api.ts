@@ -1,4 +1,3 @@
-/// <reference lib="esnext.disposable" preserve="true" />
 import type { AuditOptions } from '../contract/audit-options.ts';
 import type { AuditedCase, AuditReport } from '../contract/audit-report.ts';
 import type {
@@ -15,6 +14,7 @@ import type { Attempt, Delivery, DeliveryFilter, FireInput, ResendInput } from '
 import type { DiagnoseInput, Diagnosis } from '../contract/diagnosis.ts';
 import type { RecordedRequest, RequestFilter } from '../contract/event.ts';
 import type { Fault, FaultRule } from '../contract/fault.ts';
+import type { Frozen } from '../contract/frozen.ts';
 import type { ListedMerchant, Merchant } from '../contract/merchant.ts';
 import type { InboxMessage } from '../contract/message.ts';
 import type {
@@ -74,7 +74,7 @@ export type {
 };
 
 /** The options of `gateway-sim start`. Environment variables and the configuration file are ignored. */
-export type StartGatewaySimOptions = StartOptions;
+export type StartGatewaySimOptions = Frozen<StartOptions>;
 /** The state of the emulator's clock. */
 export type ClockReading = Clock;
 /** Options for settling a payment. */

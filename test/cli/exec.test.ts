@@ -557,7 +557,7 @@ describe('exec --artifacts', () => {
     },
   );
 
-  const library = JSON.stringify(new URL('../dist/index.js', pathToFileURL(BINARY)).href);
+  const library = JSON.stringify(new URL('library.mjs', pathToFileURL(BINARY)).href);
   it.each([
     ['command', [BINARY, 'audit', 'http://127.0.0.1:9/ipn', '--only', 'control', '--timeout', '1s'], 1],
     ...['connectGatewaySim', 'startGatewaySim'].map((open): [string, string[], number] => [

@@ -7,7 +7,7 @@ import { startSim } from '../helpers/sim.ts';
 
 type Library = typeof import('../../src/index.ts');
 
-/** What jsdom has instead of Node's classes: others of the same name, which Node's own functions do not accept. */
+/** What jsdom has instead of Node's classes: others of the same name. Node's own functions accept only its addresses. */
 class AbortSignal extends EventTarget {
   readonly aborted = false;
 }
@@ -15,13 +15,7 @@ class AbortController {
   readonly signal = new AbortSignal();
   abort(): void {}
 }
-class URL {
-  readonly href: string;
-  constructor(text: string) {
-    this.href = text;
-  }
-}
-const OF_JSDOM = { document: {}, AbortController, AbortSignal, URL, Event: class {} };
+const OF_JSDOM = { document: {}, AbortController, AbortSignal, URL, URLSearchParams, Event: class {} };
 
 /**
  * The built library as Jest loads it: every module runs in a context of its own, with the globals of the environment.

@@ -1,0 +1,55 @@
+// A plugin for Rolldown: users have no zod, so in the declarations the records, whose types are inferred from zod schemas,
+// become interfaces made from their JSON schemas, with the descriptions of their fields.
+import { readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { compile } from 'json-schema-to-typescript';
+import { importSources } from './assets.mjs';
+
+const RECORDS = resolve('src/records.d.ts');
+
+export const records = {
+  name: 'records',
+  resolveId: {
+    order: 'pre',
+    handler: (path, importer = '') =>
+      importer.endsWith('.d.ts') && declaresRecords(join(dirname(importer), path)) ? RECORDS : undefined,
+  },
+  load: (id) => (id === RECORDS ? interfaces() : undefined),
+};
+
+function declaresRecords(path) {
+  if (path.endsWith('start-options.ts')) return true;
+  return path.includes('/contract/') && readFileSync(path, 'utf8').includes("from 'zod/mini'");
+}
+
+async function interfaces() {
+  const { componentSchemas, querySchemas, librarySchema } = await importSources();
+  const schemas = { ...componentSchemas(), ...querySchemas(), StartOptions: librarySchema() };
+  const definitions = JSON.parse(JSON.stringify(schemas), compilable);
+  const properties = Object.fromEntries(
+    Object.keys(schemas).map((name) => [name, { $ref: `#/definitions/${name}` }]),
+  );
+  const options = { additionalProperties: false, bannerComment: '', format: false };
+  return compile({ type: 'object', properties, definitions }, 'Records', options);
+}
+
+/** What the compiler does not know of JSON schemas, in its own terms. */
+function compilable(key, value) {
+  if (key === '$ref') return value.replace('components/schemas', 'definitions');
+  const { $ref, description, prefixItems, properties, required = [] } = value ?? {};
+  // Otherwise it makes a second interface with this description.
+  if ($ref && description) return { description, allOf: [{ $ref }] };
+  if (prefixItems) {
+    const { length } = prefixItems;
+    return { type: 'array', items: prefixItems, minItems: length, maxItems: length };
+  }
+  if (!Array.isArray(required) || !properties) return value;
+  const parts = Object.entries(properties).map(([name, part]) => {
+    if (required.includes(name)) return [name, part];
+    const orUndefined = [{ ...part, description: undefined }, { tsType: 'undefined' }];
+    return [name, { description: part.description, anyOf: orUndefined }];
+  });
+  // Its alternatives only say which fields are required together.
+  const { anyOf: _, ...rest } = value;
+  return { ...rest, properties: Object.fromEntries(parts) };
+}
