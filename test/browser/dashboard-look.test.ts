@@ -44,7 +44,6 @@ async function busyPages(): Promise<{ sim: Sim; places: Ways; records: Ways }> {
   };
   const places = {
     ...PATHS,
-    'documentation page': `${UI}/docs/faults.md`,
     // Shows links to newer and older records.
     requests: `${PLACES.requests.path}?cursor=6`,
     'signature checker': async (page: Page) => {

@@ -8,7 +8,7 @@ import { Link } from '../layout.tsx';
 import { type Column, Section, Table, Time } from './blocks.tsx';
 import { Field, Form } from './forms.tsx';
 import type { FormAction } from './page.tsx';
-import { CLOCK, docsPath, ipnPath, PER_PAGE, recordPath } from './paths.ts';
+import { CLOCK, ipnPath, PER_PAGE, recordPath } from './paths.ts';
 import { againstReal } from './text.ts';
 
 type Reading = ReturnType<AppDependencies['clock']['read']>;
@@ -56,8 +56,7 @@ function Moves({ frozen, nextDue }: Reading) {
         </Form>
       </div>
       <p class="soft">
-        The clock only moves forward. Events that come due run in order before the page reloads.{' '}
-        <Link href={docsPath('time.md')}>Documentation</Link>
+        The clock only moves forward. Events that come due run in order before the page reloads.
       </p>
     </>
   );

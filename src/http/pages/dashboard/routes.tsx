@@ -10,7 +10,6 @@ import { Link } from '../layout.tsx';
 import { BASE_STYLES } from '../styles.ts';
 import { CARD_PAGES } from './cards.tsx';
 import { CUSTOMER_PAGES } from './customers.tsx';
-import { DOC_PAGES } from './docs.tsx';
 import { FAULT_PAGES } from './faults.tsx';
 import { renderPage } from './frame.tsx';
 import { IPN_PAGES } from './ipns.tsx';
@@ -28,7 +27,7 @@ const isScript = (c: AppContext) => c.req.header('x-gateway-sim-live') !== undef
 
 const NOUNS: readonly NounPages[] = [
   ...[PAYMENT_PAGES, NEW_PAYMENT_PAGES, IPN_PAGES, REQUEST_PAGES, CARD_PAGES, SEARCH_PAGES],
-  ...[FAULT_PAGES, CUSTOMER_PAGES, SIGNATURE_PAGES, SETUP_PAGES, DOC_PAGES],
+  ...[FAULT_PAGES, CUSTOMER_PAGES, SIGNATURE_PAGES, SETUP_PAGES],
 ];
 
 /** Pages that show the secret key for copying, alone or in a sample command. */

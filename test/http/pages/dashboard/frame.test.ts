@@ -26,7 +26,7 @@ async function fullLists(ipn_url: string): Promise<void> {
 const LIGHT_BYTES = 60 * 1_024;
 
 describe('the frame', () => {
-  it('has seven entries, and marks the current one', async () => {
+  it('has six entries, and marks the current one', async () => {
     const html = await page('/ui/faults');
     const [, entries = ''] = /<nav class="tabs"[^>]*>(.*?)<\/nav>/s.exec(html) ?? [];
     expect([...entries.matchAll(/>([^<>]+)<\/a>/g)].map(([, name]) => name)).toEqual([
@@ -36,7 +36,6 @@ describe('the frame', () => {
       'Faults &amp; clock',
       'Test customers',
       'Setup',
-      'Documentation',
     ]);
     expect(entries).toContain('aria-current="page">Faults &amp; clock<');
     expect(html.match(/<input[^>]* type="search"/g)).toHaveLength(1);
