@@ -10,7 +10,7 @@ import { below, Link, renderDocument, secure } from '../layout.tsx';
 import { Copyable, Time } from './blocks.tsx';
 import { Form } from './forms.tsx';
 import { type Page, PageContext, type Refusal } from './page.tsx';
-import { CLOCK, PLACES, SEARCH, UI } from './paths.ts';
+import { CLEAR_FAULTS, FAULTS, PLACES, RESUME_CLOCK, SEARCH, UI } from './paths.ts';
 import { againstReal } from './text.ts';
 
 /** Renders a whole dashboard page, with any error on top. */
@@ -131,11 +131,11 @@ function FaultChip({ parts, page: { path } }: FrameProps) {
   if (faults.length === 0) return null;
   return (
     <section class="chip" id="alarm-faults" aria-label="Active faults">
-      <Link href={PLACES.faults.path} title={faults.slice(0, 20).join('\n')}>
+      <Link href={FAULTS} title={faults.slice(0, 20).join('\n')}>
         {faults.length === 1 ? '1 fault active' : `${faults.length} faults active`}
       </Link>
       <code class="roomy">{faults[0]}</code>
-      <Form to={`${PLACES.faults.path}/clear`} hidden={{ from: path }} submit="Clear all" />
+      <Form to={CLEAR_FAULTS} hidden={{ from: path }} submit="Clear all" />
     </section>
   );
 }
@@ -145,12 +145,12 @@ function ClockChip({ parts, page: { path } }: FrameProps) {
   if (!frozen && ahead === 0) return null;
   return (
     <section class="chip" id="alarm-clock" aria-label="Changed clock">
-      <Link href={`${PLACES.faults.path}#time`}>{frozen ? 'Clock is paused' : againstReal(ahead)}</Link>
+      <strong>{frozen ? 'Clock is paused' : againstReal(ahead)}</strong>
       <span class="roomy">
         {frozen && 'at '}
         <Time at={timestamp(now)} runs={!frozen} zone />
       </span>
-      {frozen && <Form to={CLOCK} hidden={{ from: path }} send={['move', 'resume']} submit="Resume" />}
+      {frozen && <Form to={RESUME_CLOCK} hidden={{ from: path }} submit="Resume" />}
     </section>
   );
 }

@@ -9,14 +9,17 @@ export const PLACES = {
   payments: { name: 'Payments', path: '/_sim' },
   requests: { name: 'Requests', path: `${UI}/requests` },
   cards: { name: 'Cards', path: `${UI}/cards` },
-  faults: { name: 'Faults & clock', path: `${UI}/faults` },
-  customers: { name: 'Test customers', path: `${UI}/customers` },
-  setup: { name: 'Setup', path: `${UI}/settings` },
+  settings: { name: 'Settings', path: `${UI}/settings` },
 } as const satisfies Record<string, { name: string; path: string }>;
 export type Place = keyof typeof PLACES;
 
-/** The forms that move the clock. */
-export const CLOCK = `${PLACES.faults.path}/clock`;
+/** The forms of the banners, which every page may have. */
+export const CLEAR_FAULTS = `${PLACES.settings.path}/clear-faults`;
+export const RESUME_CLOCK = `${PLACES.settings.path}/resume-clock`;
+
+/** Parts of the settings: the active fault rules, and the codes "sent" to customers. */
+export const FAULTS = `${PLACES.settings.path}#faults`;
+export const CUSTOMERS = `${PLACES.settings.path}#customers`;
 
 /** The signature checker, which verdicts open. */
 export const SIGNATURE = `${UI}/signature`;

@@ -9,7 +9,7 @@ import { Link } from '../layout.tsx';
 import { Difference, Facts, Languages, Time } from './blocks.tsx';
 import { Form } from './forms.tsx';
 import { PageContext } from './page.tsx';
-import { PLACES, recordPath } from './paths.ts';
+import { FAULTS, recordPath } from './paths.ts';
 import { ExplainSignature } from './signature.tsx';
 import { capitalized, clip } from './text.ts';
 
@@ -75,7 +75,7 @@ export function VerdictCard(props: {
         {page && mayAsk && (
           <Form to={`${page}/diagnose`} hidden={{ from }} submit="Find the cause" look="primary" />
         )}
-        {action === 'faults' && <Link href={PLACES.faults.path}>Show the rules</Link>}
+        {action === 'faults' && <Link href={FAULTS}>Show the rules</Link>}
       </div>
       {mayAsk && (
         <p class="soft">

@@ -26,18 +26,16 @@ async function fullLists(ipn_url: string): Promise<void> {
 const LIGHT_BYTES = 60 * 1_024;
 
 describe('the frame', () => {
-  it('has six entries, and marks the current one', async () => {
-    const html = await page('/ui/faults');
+  it('has four entries, and marks the current one', async () => {
+    const html = await page('/ui/settings');
     const [, entries = ''] = /<nav class="tabs"[^>]*>(.*?)<\/nav>/s.exec(html) ?? [];
     expect([...entries.matchAll(/>([^<>]+)<\/a>/g)].map(([, name]) => name)).toEqual([
       'Payments',
       'Requests',
       'Cards',
-      'Faults &amp; clock',
-      'Test customers',
-      'Setup',
+      'Settings',
     ]);
-    expect(entries).toContain('aria-current="page">Faults &amp; clock<');
+    expect(entries).toContain('aria-current="page">Settings<');
     expect(html.match(/<input[^>]* type="search"/g)).toHaveLength(1);
   });
 
