@@ -213,7 +213,7 @@ test("times follow the emulator's clock, and stop while it is paused", async () 
   await sim.server.parts.clock.move({ freeze: 'now' });
   await receivedAll(sim, page);
   await page.clock.runFor(500);
-  await page.getByText('Clock is paused').waitFor();
+  await page.getByText('Clock is paused', { exact: true }).waitFor();
   const paused = await ago.textContent();
   await page.clock.runFor(3_600_000);
   expect(await ago.textContent()).toBe(paused);
