@@ -6,7 +6,7 @@ import type { FaultRule } from '../../../contract/fault.ts';
 import { parseInput } from '../../../contract/input.ts';
 import { namesOf } from '../../../contract/vocabulary.ts';
 import type { AppDependencies } from '../../environment.ts';
-import { type Column, CommandFold, Section, Table } from './blocks.tsx';
+import { type Column, CommandFold, Copyable, Section, Table } from './blocks.tsx';
 import { Form } from './forms.tsx';
 import type { NounPages } from './page.tsx';
 import { CLEAR_FAULTS, PLACES } from './paths.ts';
@@ -62,7 +62,7 @@ const SET = command('faults set', '--help');
 const PRESET = `${PLACES.settings.path}/preset`;
 
 /** Shows the rules, and common faults, each with a button and the equivalent command. */
-export function Faults({ faults }: Pick<AppDependencies, 'faults'>) {
+export function Faults({ parts: { faults, runtime } }: { parts: AppDependencies }) {
   return (
     <Section id="faults" title="Faults">
       <Table
@@ -82,7 +82,10 @@ export function Faults({ faults }: Pick<AppDependencies, 'faults'>) {
           </li>
         ))}
       </ul>
-      <CommandFold id="set-fault" run={SET} does="sets any other fault" />
+      <p>
+        For any other rule:{' '}
+        <Copyable id="set-fault" text={runtime.style.command(SET)} what="the command that explains rules" />
+      </p>
     </Section>
   );
 }

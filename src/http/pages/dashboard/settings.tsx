@@ -2,7 +2,7 @@ import { command, GatewayError } from '../../../contract/error.ts';
 import type { Merchant } from '../../../contract/merchant.ts';
 import type { AppDependencies } from '../../environment.ts';
 import { Link, shownAmount } from '../layout.tsx';
-import { Code, CommandFold, Copyable, Facts, More, Section } from './blocks.tsx';
+import { Code, Copyable, Facts, More, Section } from './blocks.tsx';
 import { Customers } from './customers.tsx';
 import { SampleInitiate } from './exchange.tsx';
 import { FAULT_FORMS, Faults } from './faults.tsx';
@@ -11,12 +11,14 @@ import { type NounPages, type PageRenderer, pageAt } from './page.tsx';
 import { PER_PAGE, PLACES, RESUME_CLOCK, SIGNATURE } from './paths.ts';
 
 const { path } = PLACES.settings;
+const EXPORTED = 'gateway-sim-state.json';
 
 /** Shows the API keys, the faults and the test customers, and exports and resets the state. */
 const settingsPage: PageRenderer = ({ parts }) => {
   const merchants = [...parts.merchants.all.values()];
   const first = parts.merchants.default;
   const whose = merchants.length > 1 ? ` (${first.name})` : '';
+  const { style } = parts.runtime;
   const baseUrl = parts.runtime.baseUrl();
   // The same lines as `gateway-sim keys env`.
   const environment = [
@@ -33,28 +35,29 @@ const settingsPage: PageRenderer = ({ parts }) => {
         <MerchantKeys merchant={merchant} parts={parts} alone={merchants.length === 1} />
       ))}
       <More id="more-keys" count={merchants.length - PER_PAGE} run={command('keys show')} of="keys" />
-      <div class="columns">
-        <Section id="env" title={`For your .env${whose}`}>
-          <Code id="env-text" text={environment.join('\n')} what="The lines for your .env" />
-        </Section>
-        <Section id="try" title={`Try it${whose}`}>
-          <SampleInitiate parts={parts} />
-        </Section>
-      </div>
-      <Faults faults={parts.faults} />
+      <Section id="env" title={`For your .env${whose}`}>
+        <Code id="env-text" text={environment.join('\n')} what="The lines for your .env" />
+      </Section>
+      <Section id="try" title={`Try it${whose}`}>
+        <SampleInitiate parts={parts} />
+      </Section>
+      <Faults parts={parts} />
       <Customers parts={parts} />
       <div class="columns">
         <Section id="export" title="Export the state">
           <p>
-            <Link class="button plain" href="/_sim/snapshot" download="gateway-sim-state.json">
+            <Link class="button plain" href="/_sim/snapshot" download={EXPORTED}>
               Export state
             </Link>
           </p>
-          <CommandFold
-            id="import"
-            run={command('state import', 'gateway-sim-state.json')}
-            does="imports the exported state"
-          />
+          <p>
+            To import it:{' '}
+            <Copyable
+              id="import"
+              text={style.command(command('state import', EXPORTED))}
+              what="the command that imports it"
+            />
+          </p>
         </Section>
         <Section id="reset" title="Reset the state">
           <p class="soft">
