@@ -1,6 +1,6 @@
 import { namesOf } from './vocabulary.ts';
 
-/** A member of a fault rule, for the command line, the control API, the configuration file and the dashboard. */
+/** A member of a fault rule, for the command line, the control API and the configuration file. */
 export interface FaultMember {
   kind: 'on' | 'integer' | 'fraction' | 'duration' | 'latency' | 'pattern';
   /** Limits of a number, inclusive; a `fraction` must be above `min`. */
@@ -11,9 +11,6 @@ export interface FaultMember {
   /** The placeholder after the flag in the help. */
   placeholder?: string;
   description: string;
-  label?: string;
-  /** A suggested value. */
-  sample?: string;
   ipnOnly?: true;
   /** Whether it changes the body of a response or an IPN. */
   changesBody?: true;
@@ -33,8 +30,6 @@ export const FAULT_EFFECTS = {
     max: 599,
     placeholder: 'code',
     description: 'answer with this status (ipn: as if from the receiver)',
-    label: 'Answer with a status',
-    sample: '503',
     words: 'status',
   },
   retryAfter: {
@@ -42,8 +37,6 @@ export const FAULT_EFFECTS = {
     longest: LONGEST_DELAY,
     placeholder: 'duration',
     description: 'send this Retry-After; the status defaults to 429',
-    label: 'Answer 429 with a Retry-After',
-    sample: '30s',
     words: 'Retry-After',
   },
   latency: {
@@ -51,35 +44,29 @@ export const FAULT_EFFECTS = {
     longest: LONGEST_LATENCY,
     placeholder: 'duration',
     description: 'wait first: 2s, or a range such as 100ms..2s',
-    label: 'Wait first (latency)',
-    sample: '2s',
     words: 'latency',
   },
   drop: {
     kind: 'on',
     description: 'close the connection without a response (ipn: the IPN is lost)',
-    label: 'Close the connection',
     words: 'connection dropped',
   },
   truncate: {
     kind: 'on',
     changesBody: true,
     description: 'send half of the body',
-    label: 'Send half of the body',
     words: 'body truncated',
   },
   malformed: {
     kind: 'on',
     changesBody: true,
     description: 'corrupt the JSON',
-    label: 'Break the body',
     words: 'body malformed',
   },
   duplicate: {
     kind: 'on',
     ipnOnly: true,
     description: 'ipn: send the IPN twice',
-    label: 'Send the IPN twice',
     words: 'sent twice',
   },
   delay: {
@@ -88,22 +75,18 @@ export const FAULT_EFFECTS = {
     placeholder: 'duration',
     ipnOnly: true,
     description: "ipn: send the IPN after this delay, on the emulator's clock",
-    label: 'Send the IPN later',
-    sample: '30s',
     words: 'delayed by',
   },
   reorder: {
     kind: 'on',
     ipnOnly: true,
     description: 'ipn: let the next IPN overtake this one',
-    label: 'Let the next IPN overtake it',
     words: 'overtaken by the next',
   },
   corruptSignature: {
     kind: 'on',
     ipnOnly: true,
     description: 'ipn: forge the signature',
-    label: 'Corrupt the signature of the IPN',
     words: 'signature corrupted',
   },
 } as const satisfies Record<string, FaultMember>;
@@ -127,7 +110,6 @@ export const FAULT_CONDITIONS = {
     max: 1_000_000,
     placeholder: 'number',
     description: 'maximum number of times (default: until cleared)',
-    label: 'Times (empty: always)',
   },
   probability: {
     kind: 'fraction',
@@ -140,7 +122,6 @@ export const FAULT_CONDITIONS = {
     kind: 'pattern',
     placeholder: 'pattern',
     description: 'only for these identifiers, such as order-*',
-    label: 'Only for the identifier',
   },
 } as const satisfies Record<string, FaultMember>;
 

@@ -13,7 +13,7 @@ import type {
 } from './environment.ts';
 
 /** Maximum number of characters of a body in the request log. */
-export const KEPT_BODY_CHARACTERS = 16_384;
+const KEPT_BODY_CHARACTERS = 16_384;
 
 /** Maximum number of problems per request in the log. */
 const NOTED = 6;

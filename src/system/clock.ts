@@ -205,16 +205,6 @@ export class Clock {
     return undefined;
   }
 
-  /** Up to `limit` upcoming tasks, soonest first. Each record appears once. */
-  upcoming(limit: number): Planned[] {
-    const found = new Map<string, Planned>();
-    for (const due of this.#waiting.data.toSorted(byTime)) {
-      if (found.size === limit) break;
-      if (!found.has(due.id) && due.work.isDue(due.id, due.at)) found.set(due.id, due);
-    }
-    return [...found.values()];
-  }
-
   /** Starts the work that is due. Its changes to the state are visible when this returns, and stored later. */
   runDue(): void {
     if (this.#stopped) return;

@@ -5,8 +5,6 @@ import { packaged } from './package-info.ts';
 export interface DocPage {
   /** Its name without folder and extension; no two pages share one. */
   topic: string;
-  /** Its path in the documentation, with slashes. Links in the page are relative to it. */
-  file: string;
   title: string;
   /** What its readers want to do: its heading in `llms.txt`, which lists every page. */
   group: string;
@@ -29,7 +27,7 @@ export async function docPages(): Promise<DocPage[]> {
       .map(async (file) => {
         const text = await readFile(join(folder, file), 'utf8');
         const title = /^# (.+)$/m.exec(text)?.[1] ?? '';
-        return { topic: basename(file, '.md'), file, title, group: groups.get(file) ?? '', text };
+        return { topic: basename(file, '.md'), title, group: groups.get(file) ?? '', text };
       }),
   );
 }
@@ -49,7 +47,6 @@ function groupsIn(contents: string): Map<string, string> {
 /** A page, by its title, or a section of it that a search found. */
 interface DocSection {
   topic: string;
-  file: string;
   heading: string;
 }
 
@@ -65,9 +62,9 @@ export function searchDocs(pages: readonly DocPage[], text: string): DocSection[
   return pages
     .flatMap(sectionsOf)
     .filter(({ text }) => occurring(words, text).length === words.length)
-    .map(({ topic, file, heading }) => {
+    .map(({ topic, heading }) => {
       const share = occurring(words, heading).length / wordsOf(heading).length;
-      return { topic, file, heading, share };
+      return { topic, heading, share };
     })
     .sort((one, other) => other.share - one.share)
     .slice(0, MAX_FOUND)
@@ -82,12 +79,12 @@ function occurring(words: readonly string[], text: string): string[] {
 }
 
 /** The sections of a page. The first one, under its title, is the whole page. */
-function sectionsOf({ topic, file, title, text }: DocPage) {
+function sectionsOf({ topic, title, text }: DocPage) {
   const sections = text
     // A comment in a program is not a heading.
     .replace(/^```[\s\S]*?^```$/gm, (code) => code.replace(/^#/gm, ' #'))
     .split(/^#{2,4} /m)
     .slice(1)
-    .map((section) => ({ topic, file, heading: section.split('\n', 1)[0] ?? '', text: section }));
-  return [{ topic, file, heading: title, text }, ...sections];
+    .map((section) => ({ topic, heading: section.split('\n', 1)[0] ?? '', text: section }));
+  return [{ topic, heading: title, text }, ...sections];
 }

@@ -1,8 +1,7 @@
 import { type ClockInput, parseInstant } from '../contract/clock.ts';
 import { command, GatewayError, hint } from '../contract/error.ts';
 import { parseDuration, timestamp } from '../contract/time.ts';
-import type { PaymentOutcome } from '../contract/vocabulary.ts';
-import type { Delivery, Payment, State } from '../domain/state.ts';
+import type { State } from '../domain/state.ts';
 import type { Clock, ClockReading, MoveResult } from '../system/clock.ts';
 import { dueOf } from './auto-settle.ts';
 import type { UseCaseDependencies } from './dependencies.ts';
@@ -30,10 +29,6 @@ export function clockUseCases({ clock, events, store }: UseCaseDependencies) {
 
     /** When the first task is due after the next start, including interrupted attempts; null if there is none. */
     nextAfterRestart: (): number | null => firstDue(store.state),
-
-    /** The next tasks, soonest first: at most `limit`. */
-    upcoming: (limit: number): Upcoming[] =>
-      clock.upcoming(limit).flatMap(({ id, at }) => upcomingOf(store.state, id, at) ?? []),
 
     /**
      * Moves the clock and reports it in the log.
@@ -71,12 +66,6 @@ function recordOf({ now, ahead, frozen }: ClockSetting) {
   return { id: 'clock', aheadMs: Math.round(ahead), frozenAt: frozen ? timestamp(now) : null } as const;
 }
 
-/** A task with a due time: an IPN attempt, or a payment that settles automatically or expires. */
-export type Upcoming = { at: number } & (
-  | { what: 'attempt'; delivery: Delivery }
-  | { what: 'settle'; payment: Payment; outcome: PaymentOutcome }
-);
-
 function firstDue({ deliveries, payments }: State): number | null {
   let first = Number.POSITIVE_INFINITY;
   for (const { state, nextAttemptAt } of deliveries.values()) {
@@ -84,14 +73,6 @@ function firstDue({ deliveries, payments }: State): number | null {
   }
   for (const payment of payments.values()) first = Math.min(first, dueOf(payment)?.at ?? first);
   return first === Number.POSITIVE_INFINITY ? null : first;
-}
-
-function upcomingOf({ payments, deliveries }: State, id: string, at: number): Upcoming | undefined {
-  const delivery = deliveries.get(id);
-  if (delivery) return { at, what: 'attempt', delivery };
-  const payment = payments.get(id);
-  const due = dueOf(payment);
-  return payment && due && { at, what: 'settle', payment, outcome: due.command.outcome };
 }
 
 /** Restores the clock from the state. */

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { openDashboard, openPage, type TestPage } from '../helpers/browser.ts';
 import { startReceiver } from '../helpers/receiver.ts';
-import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
+import { ORDER, paid, type Sim, startSim } from '../helpers/sim.ts';
 
 const paymentPath = (sim: Sim) => `/_sim/ui/payments/${sim.server.parts.payments.require('order-1').id}`;
 
@@ -185,12 +185,14 @@ describe('a list', () => {
 });
 
 test("times follow the emulator's clock, and stop while it is paused", async () => {
-  const sim = await startSim({ paymentExpires: '1h' });
-  await sim.initiate(ORDER);
+  const sim = await startSim({ ipnSchedule: ['1h'] });
   const { page } = await openPage();
   await page.clock.install();
-  await page.goto(`${sim.url}/_sim/ui/faults`);
-  const left = page.locator('#queue [data-left]');
+  const receiver = await startReceiver([{ status: 500 }]);
+  await paid(sim, { identifier: 'retried', ipn_url: `${receiver.url}/ipn` });
+  await sim.server.parts.clock.move({ advance: '1m' });
+  await page.goto(`${sim.url}/_sim/ui/payments/${sim.server.parts.payments.require('retried').id}`);
+  const left = page.locator('[data-left]');
   const clock = page.locator('time[data-runs]').first();
   const [time, words, seconds] = [
     await clock.textContent(),
@@ -202,15 +204,16 @@ test("times follow the emulator's clock, and stop while it is paused", async () 
   expect(await left.textContent()).not.toBe(words);
   expect(seconds - Number(await left.getAttribute('data-left'))).toBeGreaterThanOrEqual(2);
 
+  await sim.initiate(ORDER);
   await page.goto(`${sim.url}/_sim`);
   await page.locator('#live.on').waitFor();
-  const ago = page.locator('tbody time[data-ago]');
+  const ago = page.locator('tbody tr:first-child time[data-ago]');
   await page.clock.runFor(61_000);
   expect(await ago.textContent()).toBe('1 min ago');
   await sim.server.parts.clock.move({ freeze: 'now' });
   await receivedAll(sim, page);
   await page.clock.runFor(500);
-  await page.getByRole('link', { name: 'Clock is paused' }).waitFor();
+  await page.getByText('Clock is paused', { exact: true }).waitFor();
   const paused = await ago.textContent();
   await page.clock.runFor(3_600_000);
   expect(await ago.textContent()).toBe(paused);

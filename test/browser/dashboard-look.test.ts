@@ -44,7 +44,6 @@ async function busyPages(): Promise<{ sim: Sim; places: Ways; records: Ways }> {
   };
   const places = {
     ...PATHS,
-    'documentation page': `${UI}/docs/faults.md`,
     // Shows links to newer and older records.
     requests: `${PLACES.requests.path}?cursor=6`,
     'signature checker': async (page: Page) => {
@@ -53,15 +52,9 @@ async function busyPages(): Promise<{ sim: Sim; places: Ways; records: Ways }> {
       await fill(page, SIGNATURE, 'IPN', String(ipn), 'Check signature');
       await page.locator('#verdict').waitFor();
     },
-    faults: async (page: Page) => {
-      await page.goto(sim.url + PLACES.faults.path);
-      await page.getByText('Your own rule').click();
-      await page.getByRole('link', { name: 'Wait first (latency)' }).click();
-      await page.getByRole('textbox', { name: 'Latency' }).waitFor();
-    },
     'paused clock': async (page: Page) => {
       await clock.move({ freeze: 'now' });
-      await page.goto(sim.url + PLACES.faults.path);
+      await page.goto(sim.url + PLACES.settings.path);
     },
     'not accepted': `/_sim?status=${NOT_ACCEPTED}`,
   };
@@ -131,7 +124,7 @@ describe.each(VISITS.map((looks) => ({ widths: looks.map(({ size }) => size.widt
     );
 
     test('empty lists fit, and axe finds nothing', async () => {
-      const lists = ['payments', 'requests', 'cards', 'customers'] as const;
+      const lists = ['payments', 'requests', 'cards'] as const;
       const ways = Object.fromEntries(lists.map((place) => [place, PLACES[place].path]));
       await checkAll(await startSim(), ways, looks, 'empty');
     });

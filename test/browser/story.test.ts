@@ -11,7 +11,7 @@ test('a user without the documentation gets from an empty dashboard to a deliver
   const { page, errors } = await openPage();
 
   await page.goto(sim.url);
-  await page.getByRole('link', { name: 'Setup' }).click();
+  await page.getByRole('link', { name: 'Settings' }).click();
   const shownKey = (start: RegExp) => page.getByText(start).first().innerText();
   expect([await shownKey(/^pub_sim_/), await shownKey(/^sec_sim_/)]).toEqual([sim.publicKey, sim.secretKey]);
   await page.getByRole('link', { name: 'Payments' }).click();

@@ -205,7 +205,7 @@ describe('the proxy', () => {
     '/_sim/status',
     '/_sim/livez',
     '/_sim/readyz',
-    '/_sim/ui/customers',
+    '/_sim/ui/settings',
     '/%5Fsim/status',
     '/%5f%73im/readyz',
     '/x/../_sim/status',

@@ -49,15 +49,15 @@ it('the dashboard below the path of --public-url links only to addresses below i
     // Values are sent to the emulator, which knows no base path.
     expect(others.filter((link) => !link.startsWith('value='))).toEqual([]);
   }
-  const post = (body: Record<string, string>) =>
-    fetch(`${url}/xcash/_sim/ui/faults/clock`, {
+  const post = (preset: string) =>
+    fetch(`${url}/xcash/_sim/ui/settings/preset`, {
       method: 'POST',
-      body: new URLSearchParams(body),
+      body: new URLSearchParams({ preset }),
       redirect: 'manual',
     });
-  const moved = await post({ move: 'advance', advance: '1h' });
-  expect(moved.headers.get('location')).toBe('/xcash/_sim/ui/faults');
-  expect(await (await post({ advance: '1h' })).text()).toContain('data-page="/xcash/_sim/ui/faults"');
+  const set = await post('lost-ipn');
+  expect(set.headers.get('location')).toBe('/xcash/_sim/ui/settings');
+  expect(await (await post('no-such-preset')).text()).toContain('data-page="/xcash/_sim/ui/settings"');
 });
 
 it('a token that is entered below the path of --public-url is valid with and without that path', async () => {

@@ -3,7 +3,6 @@ import { type DocPage, docPages, searchDocs } from '../../src/system/docs.ts';
 
 const page = (topic: string, title: string, text: string): DocPage => ({
   topic,
-  file: `${topic}.md`,
   title,
   group: 'Guide',
   text: `# ${title}\n\n${text}`,

@@ -14,7 +14,7 @@ import BUSY from './assets/busy.ts?text';
 import CLOSED_STYLES from './assets/closed.css?text';
 import PANEL_STYLES from './assets/panel.css?text';
 import { fill, WORDING, type Wording } from './checkout-texts.ts';
-import { PLACES } from './dashboard/paths.ts';
+import { CUSTOMERS } from './dashboard/paths.ts';
 import { inGroups, Link, type PageView, renderDocument, useWording, wordByWord } from './layout.tsx';
 import { CHECKOUT_STYLES } from './styles.ts';
 
@@ -477,8 +477,7 @@ function PanelTip({ view, tip }: StepProps & { tip: LiveTip }) {
   return (
     <form class="tip enter" method="post" action={actionOf(view, 'code')}>
       <span>
-        {texts.codeIs} <code>{tip.code}</code>, {texts.alsoIn}{' '}
-        <NewTab to={PLACES.customers.path} text={texts.inbox} />.
+        {texts.codeIs} <code>{tip.code}</code>, {texts.alsoIn} <NewTab to={CUSTOMERS} text={texts.inbox} />.
       </span>
       <input type="hidden" name="code" value={tip.code} />
       <button type="submit">{texts.enter}</button>
@@ -516,7 +515,7 @@ function Tip({ tip }: { tip: LiveTip }) {
     case 'code':
       return (
         <>
-          {texts.code} {command} {texts.orIn} <NewTab to={PLACES.customers.path} text={texts.inbox} />.
+          {texts.code} {command} {texts.orIn} <NewTab to={CUSTOMERS} text={texts.inbox} />.
         </>
       );
   }

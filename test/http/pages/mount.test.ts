@@ -42,9 +42,7 @@ const PAGES = [
   '/ui/cards',
   '/ui/settings',
   '/ui/requests',
-  '/ui/customers',
   '/ui/new-payment',
-  '/ui/faults',
   '/ui/signature',
 ];
 
@@ -361,12 +359,11 @@ describe('cards', () => {
   });
 
   it('belong to the selected merchant', async () => {
-    await post('/_sim/ui/settings/merchants', { name: 'Second Shop' });
-    const second = [...sim.server.parts.merchants.all.values()].at(-1);
-    const created = await post('/_sim/ui/cards', { ...CARD, merchant: second?.id ?? '' });
+    const second = await sim.server.parts.merchants.add('Second Shop');
+    const created = await post('/_sim/ui/cards', { ...CARD, merchant: second.id });
     expect(await followed(created)).toContain('Second Shop');
     const [card] = sim.server.parts.cards.all.values();
-    expect(card?.merchantId).toBe(second?.id);
+    expect(card?.merchantId).toBe(second.id);
   });
 });
 
@@ -378,12 +375,6 @@ describe('keys', () => {
     const { data } = await sim.control<{ data: { publicKey: string }[] }>('/merchants');
     expect(html).toContain(data[0]?.publicKey);
   });
-
-  it('are created for a new merchant', async () => {
-    expect(await followed(await post('/_sim/ui/settings/merchants', { name: 'Second Shop' }))).toContain(
-      'Second Shop',
-    );
-  });
 });
 
 describe('verification codes', () => {
@@ -393,7 +384,7 @@ describe('verification codes', () => {
     const id = await newest();
     const payment = () => payments.find(id) ?? expect.fail('there is no payment');
     const shown = async () => {
-      const html = await (await get('/_sim/ui/customers')).text();
+      const html = await (await get('/_sim/ui/settings')).text();
       const [, codes = ''] = /id="message-list"(.*?)<\/section>/s.exec(html) ?? [];
       return [...codes.matchAll(/class="status (\w+)"/g), ...codes.matchAll(/data-(copy)/g)].map(
         ([, found]) => found,
@@ -410,30 +401,24 @@ describe('verification codes', () => {
   });
 });
 
-describe('the faults page and the clock page', () => {
-  it('set and clear faults, which every page shows while they are active', async () => {
-    const STATUS = '/_sim/ui/faults/status';
-    const set = { route: 'initiate', status: '503', times: '2', identifier: '' };
-    const html = await followed(await post(STATUS, set));
-    expect(html).toMatch(/1 fault active.*status 503/s);
-    expect(await (await get('/_sim')).text()).toContain('1 fault active');
-    const only = { route: 'ipn' };
-    for (const identifier of ['a', 'b']) await post('/_sim/ui/faults/drop', { ...only, identifier });
-    await post('/_sim/ui/faults/clear', { route: 'ipn', identifier: 'a' });
-    const left = sim.server.parts.faults.list.filter(({ rule }) => rule.route === 'ipn');
-    expect(left.map(({ rule }) => rule.identifier)).toEqual(['b']);
-    expect(await followed(await post('/_sim/ui/faults/clear', {}))).not.toContain('1 fault active');
+describe('the banners of every page', () => {
+  it('show active faults, which are cleared one by one or together', async () => {
+    const { faults } = sim.server.parts;
+    faults.set({ route: 'initiate', status: 503 });
+    expect(await (await get('/_sim')).text()).toMatch(/1 fault active.*status 503/s);
+    for (const identifier of ['a', 'b']) faults.set({ route: 'ipn', drop: true, identifier });
+    await post('/_sim/ui/settings/clear-faults', { route: 'ipn', identifier: 'a' });
+    expect(faults.list.map(({ rule }) => rule.identifier)).toEqual([undefined, 'b']);
+    const html = await followed(await post('/_sim/ui/settings/clear-faults', { from: '/_sim' }));
+    expect(html).toContain('<h1>Payments</h1>');
+    expect(html).not.toMatch(/faults? active/);
   });
 
-  it('pause, move and resume the clock', async () => {
-    const freeze = '2027-01-01T00:00:00Z';
-    expect(await followed(await post('/_sim/ui/faults/clock', { move: 'freeze', freeze }))).toContain(
-      '2027-01-01 00:00:00',
-    );
-    expect(await followed(await post('/_sim/ui/faults/clock', { move: 'resume', from: '/_sim' }))).toContain(
-      '<h1>Payments</h1>',
-    );
-    for (const wrong of [{ move: 'back' }, {}])
-      expect((await post('/_sim/ui/faults/clock', wrong)).status).toBe(422);
+  it('show a paused clock, and resume it', async () => {
+    const { clock } = sim.server.parts;
+    await clock.move({ freeze: '2027-01-01T00:00:00Z' });
+    expect(await (await get('/_sim')).text()).toMatch(/Clock is paused.*2027-01-01 00:00:00/s);
+    const html = await followed(await post('/_sim/ui/settings/resume-clock', { from: '/_sim' }));
+    expect([html.includes('<h1>Payments</h1>'), clock.read().frozen]).toEqual([true, false]);
   });
 });

@@ -139,7 +139,7 @@ async function compareCards(sim: Sim): Promise<void> {
 }
 
 async function compareCustomers(sim: Sim): Promise<void> {
-  const html = await pageOf(sim, PLACES.customers.path);
+  const html = await pageOf(sim, PLACES.settings.path);
   const wallets = await listed<{ balance: string }>(sim, '/wallets');
   const codes = await listed<{ code: string }>(sim, '/inbox');
   expect(rowsOf(html, 'wallet-list').map((cells) => numberIn(cells[2]))).toEqual(
@@ -151,7 +151,7 @@ async function compareCustomers(sim: Sim): Promise<void> {
 }
 
 async function compareFaults(sim: Sim): Promise<void> {
-  const html = await pageOf(sim, PLACES.faults.path);
+  const html = await pageOf(sim, PLACES.settings.path);
   const faults = await listed<{ used: number; times?: number }>(sim, '/faults');
   expect(rowsOf(html, 'fault-list').map((cells) => Number(cells[1]))).toEqual(faults.map(({ used }) => used));
   const active = faults.filter(({ used, times = Infinity }) => used < times).length;

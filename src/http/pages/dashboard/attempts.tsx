@@ -6,11 +6,10 @@ import type { Attempt, Delivery } from '../../../domain/state.ts';
 import { attemptId } from '../../../usecases/story.ts';
 import { deliveryView } from '../../control/views.ts';
 import type { AppDependencies } from '../../environment.ts';
-import { Link } from '../layout.tsx';
 import { More, Section, Time } from './blocks.tsx';
 import { attemptSides, BothSides } from './exchange.tsx';
 import { Form } from './forms.tsx';
-import { PLACES, recordPath } from './paths.ts';
+import { recordPath } from './paths.ts';
 
 /** Maximum number of attempts shown, each with its request and response. */
 const SHOWN_ATTEMPTS = 20;
@@ -153,12 +152,6 @@ function DueAttempt({ delivery, parts }: { delivery: Delivery; parts: AppDepende
             submit="Run until this attempt"
             look="primary"
           />
-        )}
-        {!underWay && !frozen && ahead === 0 && (
-          <p class="soft">
-            Pause or move the <Link href={`${PLACES.faults.path}#time`}>clock</Link> to run this attempt
-            without waiting.
-          </p>
         )}
       </div>
     </li>

@@ -250,15 +250,15 @@ export type Column<Item> = readonly [
   label?: string,
 ];
 
-/** Identifies a row. An `id` also works as a link target. */
-export type RowKey = { 'data-key'?: string } | { id: string };
+/** Identifies a row. */
+export type RowKey = { 'data-key'?: string };
 
 const byId = (item: object) => ('id' in item ? { 'data-key': String(item.id) } : {});
 
 /**
  * Shows items as a table, which scrolls sideways if necessary.
  *
- * @param props `keyOf`: by default the item's id, which is not a link target; `none`: replaces an empty table
+ * @param props `keyOf`: by default the item's id; `none`: replaces an empty table
  */
 export function Table<Item extends object>(props: {
   id: string;

@@ -1,83 +1,44 @@
 import { command } from '../../../contract/error.ts';
-import { parseInput } from '../../../contract/input.ts';
 import { timestamp } from '../../../contract/time.ts';
-import { FundInput, type Wallet } from '../../../contract/wallet.ts';
+import type { Wallet } from '../../../contract/wallet.ts';
 import type { Message } from '../../../domain/state.ts';
 import type { AppDependencies } from '../../environment.ts';
 import { inGroups, Link, shownAmount } from '../layout.tsx';
-import {
-  type Column,
-  CommandFold,
-  Copyable,
-  FactsBox,
-  More,
-  Section,
-  Status,
-  Table,
-  Time,
-} from './blocks.tsx';
-import { Field, Form } from './forms.tsx';
-import { type NounPages, type PageRenderer, pageAt } from './page.tsx';
-import { ownPage, PER_PAGE, PLACES, recordPath, withId } from './paths.ts';
-
-const { path } = PLACES.customers;
-const FUND = `${path}/:id/fund`;
+import { type Column, Copyable, Facts, More, Section, Status, Table, Time } from './blocks.tsx';
+import { PER_PAGE, recordPath } from './paths.ts';
 
 /** Shows who can pay: the sandbox's customer, the wallets of live mode, and the codes that were "sent" to them. */
-const customersPage: PageRenderer = ({ parts }) => {
+export function Customers({ parts }: { parts: AppDependencies }) {
   const { sandboxEmail, sandboxCode } = parts.runtime.settings;
+  const { messages } = parts.checkout;
   const wallets = [...parts.wallets.all.values()];
-  const sandbox = [
-    ['Sandbox e-mail', <Copyable id="sandbox-email" text={sandboxEmail} what="the sandbox e-mail" />],
-    ['Sandbox code', <Copyable id="sandbox-code" text={sandboxCode} what="the sandbox code" />],
-  ] as const;
-  return pageAt(
-    'customers',
-    <>
-      <h1>Test customers</h1>
-      <FactsBox id="sandbox" label="Sandbox" rows={sandbox} />
-      <Section id="inbox" title="Codes sent in live mode">
-        <Codes parts={parts} />
-      </Section>
-      <Section id="wallets" title="Wallets for live mode">
-        {wallets.length === 0 ? (
-          <>
-            <p>Wallets come from fixtures, an imported state or the configuration file.</p>
-            <CommandFold id="init" run={command('init')} does="writes a configuration file" />
-          </>
-        ) : (
-          <Table
-            id="wallet-list"
-            label="Wallets"
-            columns={walletColumns(parts)}
-            rows={wallets.slice(0, PER_PAGE)}
-            keyOf={({ id }) => ({ id: walletRow(id) })}
-          />
-        )}
-        <More id="more" count={wallets.length - PER_PAGE} run={command('wallets')} of="wallets" />
-      </Section>
-    </>,
-  );
-};
-
-function Codes({ parts }: { parts: AppDependencies }) {
-  const { data } = parts.checkout.messages.page(PER_PAGE, undefined, () => true);
-  if (data.length > 0)
-    return (
-      <>
-        <Table id="message-list" label="Codes, newest first" columns={codeColumns(parts)} rows={data} />
-        <More id="codes" count={parts.checkout.messages.size - PER_PAGE} run={command('inbox')} of="codes" />
-      </>
-    );
   return (
-    <>
-      <p>None yet. A live checkout sends a code when the customer enters the e-mail of a wallet.</p>
-      <CommandFold
-        id="sample"
-        run={command('payments create', '--url', parts.runtime.baseUrl(), '--live --open')}
-        does="opens a live payment"
+    <Section id="customers" title="Test customers">
+      <Facts
+        rows={[
+          ['Sandbox e-mail', <Copyable id="sandbox-email" text={sandboxEmail} what="the sandbox e-mail" />],
+          ['Sandbox code', <Copyable id="sandbox-code" text={sandboxCode} what="the sandbox code" />],
+        ]}
       />
-    </>
+      <h3>Codes sent in live mode</h3>
+      <Table
+        id="message-list"
+        label="Codes, newest first"
+        columns={codeColumns(parts)}
+        rows={messages.page(PER_PAGE, undefined, () => true).data}
+        none="None yet. A live checkout sends a code when the customer enters the e-mail of a wallet."
+      />
+      <More id="more-codes" count={messages.size - PER_PAGE} run={command('inbox')} of="codes" />
+      <h3>Wallets for live mode</h3>
+      <Table
+        id="wallet-list"
+        label="Wallets"
+        columns={walletColumns(parts)}
+        rows={wallets.slice(0, PER_PAGE)}
+        none="None. Wallets come from the configuration file or an imported state."
+      />
+      <More id="more-wallets" count={wallets.length - PER_PAGE} run={command('wallets')} of="wallets" />
+    </Section>
   );
 }
 
@@ -116,39 +77,11 @@ function statusOf({ id, paymentId, expiresAt }: Message, { payments, clock }: Ap
   return timestamp(clock.now()) < expiresAt ? 'valid' : 'expired';
 }
 
-/** The id of a wallet's row, which is the link target after funding. */
-const walletRow = (id: string) => `wallet-${encodeURIComponent(id)}`;
-
 function walletColumns(parts: AppDependencies): Column<Wallet>[] {
   return [
     ['E-mail', 'head', ({ email }) => email],
     ['Holder', 'plain', ({ holder }) => holder],
     ['Balance', 'amount', ({ balance, currency }) => inGroups(shownAmount(parts, balance, currency))],
-    [
-      'Fund',
-      'plain',
-      ({ id, email, currency }) => (
-        <Form
-          to={withId(FUND, id)}
-          label={`Fund ${email} in ${currency}`}
-          submit="Fund"
-          about={`${email} ${currency}`}
-          inline
-        >
-          <Field name="amount" label="Amount" value="100.00" scope={`${walletRow(id)}-`} />
-        </Form>
-      ),
-    ],
     ['Wallet', 'plain', ({ id }) => <code>{id}</code>],
   ];
 }
-
-export const CUSTOMER_PAGES: NounPages = {
-  pages: { [path]: customersPage },
-  forms: {
-    [FUND]: async ({ wallets: { fund } }, { amount = '', from }, id) => {
-      await fund(id, parseInput(FundInput, { amount: amount.trim() }).amount);
-      return `${ownPage(from, path)}#${walletRow(id)}`;
-    },
-  },
-};

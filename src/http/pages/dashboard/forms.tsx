@@ -108,13 +108,11 @@ interface FormProps extends ButtonProps {
   forgets?: boolean;
   /** The button's label. Without it, the children contain the button. */
   submit?: string;
-  /** Text after the button. */
-  note?: string;
   children?: Child;
 }
 
 export function Form(props: FormProps) {
-  const { to, label, confirm, hidden = {}, children, inline = children === undefined, submit, note } = props;
+  const { to, label, confirm, hidden = {}, children, inline = children === undefined, submit } = props;
   const { refusal } = useContext(PageContext);
   const rejected = refusal?.to === to ? { ...refusal, forgets: props.forgets } : undefined;
   const look = inline ? 'inline' : 'form';
@@ -132,7 +130,6 @@ export function Form(props: FormProps) {
       ))}
       <Rejected.Provider value={rejected}>{children}</Rejected.Provider>
       {submit && <Submit {...props}>{submit}</Submit>}
-      {note && <span class="soft">{note}</span>}
     </form>
   );
 }

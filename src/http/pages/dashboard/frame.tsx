@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { useContext } from 'hono/jsx';
 import { describeFault, isSpent } from '../../../contract/active-fault.ts';
-import { type Hint, renderHint } from '../../../contract/error.ts';
+import { command, type Hint, renderHint } from '../../../contract/error.ts';
 import { timestamp } from '../../../contract/time.ts';
 import { namesOf } from '../../../contract/vocabulary.ts';
 import { VERSION } from '../../../system/package-info.ts';
@@ -10,7 +10,7 @@ import { below, Link, renderDocument, secure } from '../layout.tsx';
 import { Copyable, Time } from './blocks.tsx';
 import { Form } from './forms.tsx';
 import { type Page, PageContext, type Refusal } from './page.tsx';
-import { CLOCK, docsPath, PLACES, type PlaceFacts, SEARCH, UI } from './paths.ts';
+import { CLEAR_FAULTS, FAULTS, PLACES, RESUME_CLOCK, SEARCH, UI } from './paths.ts';
 import { againstReal } from './text.ts';
 
 /** Renders a whole dashboard page, with any error on top. */
@@ -18,7 +18,6 @@ export function renderPage(c: AppContext, parts: AppDependencies, page: Page, re
   const { runtime, clock } = parts;
   const base = basePath(runtime);
   const { now, frozen } = clock.read();
-  const { name, docs }: Partial<PlaceFacts> = page.place ? PLACES[page.place] : {};
   // The response to a form has the form's URL, not the page's.
   const answered = c.req.method === 'POST' ? base + page.path : undefined;
   return renderDocument(
@@ -61,7 +60,7 @@ export function renderPage(c: AppContext, parts: AppDependencies, page: Page, re
           {page.content}
         </main>
         <footer class="foot">
-          {docs && <Link href={docsPath(docs)}>{name} in the documentation</Link>}{' '}
+          Documentation: <code>{runtime.style.command(command('docs'))}</code>{' '}
           <Link href="/_sim/openapi.json">OpenAPI document</Link>
         </footer>
         <Shortcuts />
@@ -132,11 +131,11 @@ function FaultChip({ parts, page: { path } }: FrameProps) {
   if (faults.length === 0) return null;
   return (
     <section class="chip" id="alarm-faults" aria-label="Active faults">
-      <Link href={PLACES.faults.path} title={faults.slice(0, 20).join('\n')}>
+      <Link href={FAULTS} title={faults.slice(0, 20).join('\n')}>
         {faults.length === 1 ? '1 fault active' : `${faults.length} faults active`}
       </Link>
       <code class="roomy">{faults[0]}</code>
-      <Form to={`${PLACES.faults.path}/clear`} hidden={{ from: path }} submit="Clear all" />
+      <Form to={CLEAR_FAULTS} hidden={{ from: path }} submit="Clear all" />
     </section>
   );
 }
@@ -146,12 +145,12 @@ function ClockChip({ parts, page: { path } }: FrameProps) {
   if (!frozen && ahead === 0) return null;
   return (
     <section class="chip" id="alarm-clock" aria-label="Changed clock">
-      <Link href={`${PLACES.faults.path}#time`}>{frozen ? 'Clock is paused' : againstReal(ahead)}</Link>
+      <strong>{frozen ? 'Clock is paused' : againstReal(ahead)}</strong>
       <span class="roomy">
         {frozen && 'at '}
         <Time at={timestamp(now)} runs={!frozen} zone />
       </span>
-      {frozen && <Form to={CLOCK} hidden={{ from: path }} send={['move', 'resume']} submit="Resume" />}
+      {frozen && <Form to={RESUME_CLOCK} hidden={{ from: path }} submit="Resume" />}
     </section>
   );
 }

@@ -55,7 +55,7 @@ export type PageRenderer = (request: {
  * @returns the path to redirect to; undefined for the page that the form names in `from`, or the page above the form;
  *   or values with which the response shows the page above
  */
-export type FormAction = (
+type FormAction = (
   parts: AppDependencies,
   fields: FormValues,
   id: string,

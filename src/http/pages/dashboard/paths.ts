@@ -4,35 +4,28 @@ export const UI = '/_sim/ui';
 /** Maximum number of records on one page of a list. */
 export const PER_PAGE = 50;
 
-export interface PlaceFacts {
-  name: string;
-  path: string;
-  /** The documentation page that explains it. */
-  docs?: string;
-}
-
 /** The pages in the navigation, in order. */
 export const PLACES = {
-  payments: { name: 'Payments', path: '/_sim', docs: 'initiate.md' },
+  payments: { name: 'Payments', path: '/_sim' },
   requests: { name: 'Requests', path: `${UI}/requests` },
-  cards: { name: 'Cards', path: `${UI}/cards`, docs: 'cards.md' },
-  faults: { name: 'Faults & clock', path: `${UI}/faults`, docs: 'faults.md' },
-  customers: { name: 'Test customers', path: `${UI}/customers`, docs: 'checkout.md' },
-  setup: { name: 'Setup', path: `${UI}/settings`, docs: 'configuration.md' },
-  docs: { name: 'Documentation', path: `${UI}/docs` },
-} as const satisfies Record<string, PlaceFacts>;
+  cards: { name: 'Cards', path: `${UI}/cards` },
+  settings: { name: 'Settings', path: `${UI}/settings` },
+} as const satisfies Record<string, { name: string; path: string }>;
 export type Place = keyof typeof PLACES;
 
-/** The forms that move the clock. */
-export const CLOCK = `${PLACES.faults.path}/clock`;
+/** The forms of the banners, which every page may have. */
+export const CLEAR_FAULTS = `${PLACES.settings.path}/clear-faults`;
+export const RESUME_CLOCK = `${PLACES.settings.path}/resume-clock`;
+
+/** Parts of the settings: the active fault rules, and the codes "sent" to customers. */
+export const FAULTS = `${PLACES.settings.path}#faults`;
+export const CUSTOMERS = `${PLACES.settings.path}#customers`;
 
 /** The signature checker, which verdicts open. */
 export const SIGNATURE = `${UI}/signature`;
 
 /** The tab of payments whose IPN the shop did not accept. */
 export const NOT_ACCEPTED = 'ipn-not-accepted';
-
-export const docsPath = (file: string): string => `${PLACES.docs.path}/${file}`;
 
 /** The path of the search in all records. */
 export const SEARCH = `${UI}/search`;

@@ -17,7 +17,6 @@ import type { AppDependencies } from '../../environment.ts';
 import { shownAmount } from '../layout.tsx';
 import { Attempts } from './attempts.tsx';
 import { FactsBox, ShopPill, Status, Time, Warnings } from './blocks.tsx';
-import { atLeast } from './clock.tsx';
 import { type ButtonLook, Field, Form, Submit } from './forms.tsx';
 import { IpnDetails, SendOther } from './ipn-details.tsx';
 import { Lanes, whoCameFirst } from './lanes.tsx';
@@ -185,3 +184,9 @@ export const PAYMENT_FORMS: NounPages['forms'] = {
     return `${recordPath('payments', payment.id)}#${attemptId(ipn, Number(attempt))}`;
   },
 };
+
+/** Writes a duration, rounded up. Durations have at most nine digits, so long ones are in seconds. */
+function atLeast(milliseconds: number): string {
+  const whole = Math.max(0, Math.ceil(milliseconds));
+  return whole < 1e9 ? `${whole}ms` : `${Math.ceil(whole / 1_000)}s`;
+}

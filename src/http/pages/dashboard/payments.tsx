@@ -86,7 +86,7 @@ export const PAYMENTS: List<Payment> = {
         <p>Or as your shop's code does:</p>
         <SampleInitiate parts={parts} />
         <p>
-          <Link href={PLACES.setup.path}>Your API keys and the lines for your .env</Link> are in Setup.
+          <Link href={PLACES.settings.path}>Your API keys and the lines for your .env</Link> are in Settings.
         </p>
       </>
     );

@@ -1,21 +1,20 @@
+import { GatewayError, hint } from '../../../contract/error.ts';
 import type { RecordedRequest } from '../../../contract/event.ts';
+import { moment } from '../../../contract/time.ts';
 import type { StoryStep } from '../../../usecases/story.ts';
 import { maskedRequest } from '../../control/views.ts';
 import type { AppDependencies } from '../../environment.ts';
 import { serviceRoute } from '../../inject-faults.ts';
 import { identifierIn, isRejected } from '../../rejected-initiates.ts';
-import { replay, replayProblem, requireRecorded } from '../../replay-request.ts';
 import { Link } from '../layout.tsx';
 import { Ago, FactsBox, Section, Short, Status, Time, WarningCount, Warnings } from './blocks.tsx';
 import { BothSides, recordedSides, SampleInitiate } from './exchange.tsx';
-import { Form } from './forms.tsx';
 import { type List, listPage } from './list.tsx';
 import { type NounPages, type PageRenderer, recordPage } from './page.tsx';
 import { PLACES, recordPath, recordRoute, withFilterOf } from './paths.ts';
 import { clip } from './text.ts';
 
 const ROUTES = ['initiate', 'checkout', 'cards', 'IPN', 'other'] as const;
-const METHODS = ['GET', 'POST', 'PUT'] as const;
 const RESULTS = ['accepted', 'rejected'] as const;
 
 /** A request with the fields of the list and its filter. */
@@ -79,7 +78,6 @@ export const REQUESTS: List<ListedRequest> = {
   filter: {
     choices: [
       { name: 'route', values: ROUTES, label: 'Route', isCounted: true },
-      { name: 'method', values: METHODS, label: 'Method' },
       { name: 'result', values: RESULTS, label: 'Result' },
     ],
     texts: ['method', 'target', 'status', 'identifier'],
@@ -138,6 +136,15 @@ function ResponseStatus({ of }: { of: Pick<ListedRequest, 'status' | 'result'> }
   return <Status of={failed ? 'failed' : 'succeeded'}>{words}</Status>;
 }
 
+/** @throws GatewayError `not_found` for a request that is not, or no longer, in the log */
+function requireRecorded({ events, runtime }: AppDependencies, id: string): RecordedRequest {
+  const request = events.requests().find((one) => String(one.id) === id);
+  if (request) return request;
+  const since = moment(runtime.startedAt);
+  const fix = hint`The request log keeps the last 1,000 requests since the emulator started, at ${since} UTC.`;
+  throw new GatewayError('not_found', `request ${id} is not in the request log`, { hint: fix });
+}
+
 const requestPage: PageRenderer = ({ parts, id, query }) => {
   const request = requireRecorded(parts, id);
   const shown = maskedRequest(request, parts);
@@ -162,7 +169,6 @@ const requestPage: PageRenderer = ({ parts, id, query }) => {
     <>
       <FactsBox label="Summary" rows={facts}>
         <Warnings of={notes} />
-        <Replay of={request} parts={parts} />
       </FactsBox>
       <Section id="sides" title="Response and request">
         <BothSides
@@ -182,20 +188,6 @@ const requestPage: PageRenderer = ({ parts, id, query }) => {
   );
 };
 
-export function Replay({ of, parts }: { of: RecordedRequest; parts: AppDependencies }) {
-  const { id } = of;
-  const problem = replayProblem(of, parts);
-  if (problem !== undefined) return <p class="soft">This request cannot be resent: {problem}.</p>;
-  return (
-    <Form
-      to={`${recordPath('requests', id)}/replay`}
-      label={`Request ${id}`}
-      submit="Replay request"
-      note="Sends the same method, path, headers and body, with the real secrets."
-    />
-  );
-}
-
 /** Says why the request of a step is not in the log. */
 export function missingFromLog({ requestId }: StoryStep): string {
   return requestId === null
@@ -203,15 +195,9 @@ export function missingFromLog({ requestId }: StoryStep): string {
     : 'The request log no longer has its request: it keeps the last 1,000.';
 }
 
-const REQUEST = recordRoute('requests');
-
 export const REQUEST_PAGES: NounPages = {
   pages: {
     [PLACES.requests.path]: listPage(REQUESTS),
-    [REQUEST]: requestPage,
-  },
-  forms: {
-    [`${REQUEST}/replay`]: async (parts, _, id, callService) =>
-      recordPath('requests', await replay(parts, id, callService)),
+    [recordRoute('requests')]: requestPage,
   },
 };

@@ -9,9 +9,6 @@ import STATUS_STYLES from '../assets/status.css?text';
 import { Link } from '../layout.tsx';
 import { BASE_STYLES } from '../styles.ts';
 import { CARD_PAGES } from './cards.tsx';
-import { CUSTOMER_PAGES } from './customers.tsx';
-import { DOC_PAGES } from './docs.tsx';
-import { FAULT_PAGES } from './faults.tsx';
 import { renderPage } from './frame.tsx';
 import { IPN_PAGES } from './ipns.tsx';
 import { NEW_PAYMENT_PAGES } from './new-payment.tsx';
@@ -20,7 +17,7 @@ import { type FormValues, ownPage, PLACES, UI, withId } from './paths.ts';
 import { PAYMENT_PAGES } from './payments.tsx';
 import { REQUEST_PAGES } from './requests.tsx';
 import { SEARCH_PAGES } from './search.tsx';
-import { SETUP_PAGES } from './setup.tsx';
+import { SETTINGS_PAGES } from './settings.tsx';
 import { SIGNATURE_PAGES } from './signature.tsx';
 
 /** Whether the request comes from the script, which fetches pages again and sends forms. */
@@ -28,11 +25,11 @@ const isScript = (c: AppContext) => c.req.header('x-gateway-sim-live') !== undef
 
 const NOUNS: readonly NounPages[] = [
   ...[PAYMENT_PAGES, NEW_PAYMENT_PAGES, IPN_PAGES, REQUEST_PAGES, CARD_PAGES, SEARCH_PAGES],
-  ...[FAULT_PAGES, CUSTOMER_PAGES, SIGNATURE_PAGES, SETUP_PAGES, DOC_PAGES],
+  ...[SIGNATURE_PAGES, SETTINGS_PAGES],
 ];
 
 /** Pages that show the secret key for copying, alone or in a sample command. */
-const SHOW_KEYS: ReadonlySet<string> = new Set([PLACES.setup.path, PLACES.cards.path]);
+const SHOW_KEYS: ReadonlySet<string> = new Set([PLACES.settings.path, PLACES.cards.path]);
 
 const missing: PageRenderer = () => {
   const { path } = PLACES.payments;

@@ -11,7 +11,7 @@ import { Link } from '../layout.tsx';
 import { Code, Copyable, More, Section, Time, Warnings } from './blocks.tsx';
 import { BothSides, curlOf, recordedSides } from './exchange.tsx';
 import { recordPath } from './paths.ts';
-import { missingFromLog, Replay } from './requests.tsx';
+import { missingFromLog } from './requests.tsx';
 
 /** Maximum number of steps shown. The first are kept. */
 const SHOWN_STEPS = 60;
@@ -146,7 +146,6 @@ function Requested(props: { step: StoryStep; request: RecordedRequest; parts: Ap
       <p>
         <Link href={recordPath('requests', id)}>Request {id} in the request log</Link>
       </p>
-      <Replay of={recorded} parts={parts} />
       <BothSides id={step.id} name={String(id)} request={request} response={response} curl={curl} />
     </>
   );

@@ -9,7 +9,7 @@ import { Link } from '../layout.tsx';
 import { Difference, Facts, Languages, Time } from './blocks.tsx';
 import { Form } from './forms.tsx';
 import { PageContext } from './page.tsx';
-import { docsPath, PLACES, recordPath } from './paths.ts';
+import { FAULTS, recordPath } from './paths.ts';
 import { ExplainSignature } from './signature.tsx';
 import { capitalized, clip } from './text.ts';
 
@@ -75,8 +75,7 @@ export function VerdictCard(props: {
         {page && mayAsk && (
           <Form to={`${page}/diagnose`} hidden={{ from }} submit="Find the cause" look="primary" />
         )}
-        {action === 'faults' && <Link href={PLACES.faults.path}>Show the rules</Link>}
-        {fix && where && <Link href={docsPath(signed ? SIGNATURES : DOCS[where])}>Documentation</Link>}
+        {action === 'faults' && <Link href={FAULTS}>Show the rules</Link>}
       </div>
       {mayAsk && (
         <p class="soft">
@@ -125,9 +124,6 @@ function SignedText({ text, from, identifier }: { text: string; from: string; id
     </span>
   );
 }
-
-const SIGNATURES = 'ipns-by-hand.md#why-a-signature-does-not-match';
-const DOCS = { receiver: 'receive-and-verify.md', rule: 'faults.md', emulator: 'retries.md' } as const;
 
 const WHERE = {
   receiver: (url: string, isStopped: boolean) => (

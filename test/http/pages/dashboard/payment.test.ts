@@ -222,13 +222,6 @@ describe("a payment's page", () => {
     expect(receiver.requests).toHaveLength(2);
   });
 
-  it("can resend a step's request", async () => {
-    await sim.initiate(ORDER);
-    expect(await pageOf(paymentId())).toMatch(
-      /data-key="step-initiated-1".*<form method="post" action="\/_sim\/ui\/requests\/1\/replay"/s,
-    );
-  });
-
   it('explains a blocked IPN', async () => {
     await sim.initiate({ ...ORDER, ipn_url: 'http://93.184.216.34/ipn' });
     const id = paymentId();
