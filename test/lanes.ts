@@ -28,9 +28,10 @@ const MOCKING = ['test/delivery/egress.test.ts'];
 /** Tests without sockets and processes in a folder of others. */
 const INSIDE_THE_PROCESS = ['test/docs/pages.test.ts', 'test/audit/{condition,tokens,witness}.test.ts'];
 
-/** Tests in other test runners, audits of shops in other languages and with databases, and of many shops. */
+/** Shops of the documentation, tests in other test runners, and audits of shops in other languages or of many shops. */
 const FOR_RELEASES = [
-  'test/recipes/runners.test.ts',
+  'test/docs/{receivers,stacks}.test.ts',
+  'test/recipes/{runners,start-here}.test.ts',
   'test/audit/{database-servers,database-shops,fixes,handlers,ignorant,merchants,mutants}.test.ts',
 ];
 

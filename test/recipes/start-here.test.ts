@@ -11,7 +11,7 @@ import { inherited } from '../helpers/child.ts';
 import { startHere } from '../helpers/cli.ts';
 import { bother } from '../helpers/hostile-clients.ts';
 import { freePort } from '../helpers/port.ts';
-import { AUDIT_CASES, IS_RELEASE } from '../helpers/scope.ts';
+import { AUDIT_CASES } from '../helpers/scope.ts';
 import { missing } from '../merchants/running.ts';
 import { createProject } from './project.ts';
 
@@ -171,9 +171,7 @@ describe.each(STACKS)(
       },
     );
 
-    // One whole audit of a shop is enough for a change.
-    const later = IS_RELEASE || language === 'javascript' ? why : 'only in test:release';
-    test.skipIf(later)(`the shop passes the audit${later ? ` (${later})` : stood}`, async () => {
+    test.skipIf(why)(`the shop passes the audit${here}`, async () => {
       const { type } = await open();
       const port = String(await freePort());
       const scope = AUDIT_CASES ? `--only ${AUDIT_CASES}` : '';
