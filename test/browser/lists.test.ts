@@ -109,14 +109,9 @@ test('an exact time appears on hover, or when its row has the focus', async () =
   expect(await instant()).toMatch(/UTC"$/);
 });
 
-test('on a phone, the current tab is visible, and a shortened identifier is copied in full', async () => {
+test('on a phone, a list is still read as a table, and a shortened identifier is copied in full', async () => {
   const { sim } = await busySim();
   const { page } = await openDashboard(sim, '/_sim/ui/settings', { viewport: { width: 360, height: 740 } });
-  const { x = -1, width = 0 } =
-    (await page.getByRole('link', { name: 'Settings', exact: true }).boundingBox()) ?? {};
-  expect(x).toBeGreaterThan(20);
-  expect(x + width).toBeLessThan(340);
-  // The list does not look like a table, but screen readers still read one.
   const row = page.getByRole('table', { name: 'Codes' }).getByRole('row').nth(1);
   expect(await row.getByRole('rowheader').textContent()).toBe('wallet@example.com');
   expect(await row.getByRole('cell').count()).toBe(5);

@@ -7,11 +7,6 @@ import { ago } from '../dashboard/text.ts';
 import { main, news } from './refresh.ts';
 import './submit.ts';
 
-// On a small screen the tabs scroll sideways. Scroll to the current one.
-const tab = document.querySelector<HTMLElement>('.tabs [aria-current]');
-const tabs = tab?.closest('.tabs');
-if (tab && tabs) tabs.scrollLeft = tab.offsetLeft - 60;
-
 // After a rejected form, the URL is the form's action. A reload must not submit the form again.
 if (main.dataset['page']) history.replaceState(null, '', main.dataset['page']);
 

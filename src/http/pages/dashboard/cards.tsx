@@ -10,7 +10,7 @@ import { curlOf } from './exchange.tsx';
 import { Field, Form } from './forms.tsx';
 import { type List, listPage } from './list.tsx';
 import { MerchantField } from './new-payment.tsx';
-import { byName, type NounPages, type PageRenderer, recordPage } from './page.tsx';
+import { type FormAction, type NounPages, type PageRenderer, recordPage } from './page.tsx';
 import { listPath, PER_PAGE, PLACES, recordPath, recordRoute } from './paths.ts';
 import { capitalized } from './text.ts';
 
@@ -156,6 +156,11 @@ function Transactions({ card, parts }: { card: Card; parts: AppDependencies }) {
 
 const CARD = recordRoute('cards');
 
+/** Forms that differ only in their last part. */
+function byName<Name extends string>(names: readonly Name[], act: (name: Name) => FormAction) {
+  return Object.fromEntries(names.map((name) => [`${CARD}/${name}`, act(name)]));
+}
+
 export const CARD_PAGES: NounPages = {
   pages: {
     [PLACES.cards.path]: listPage(CARDS),
@@ -166,10 +171,10 @@ export const CARD_PAGES: NounPages = {
       const owner = merchant ? merchants.require(merchant) : merchants.default;
       return recordPath('cards', (await cards.issue(owner, dialect.readCard({ fields, text: '' }))).id);
     },
-    ...byName(CARD, CARD_MOVEMENTS, (kind) => async ({ cards }, { amount = '', details }, id) => {
+    ...byName(CARD_MOVEMENTS, (kind) => async ({ cards }, { amount = '', details }, id) => {
       await cards.move(id, kind, { amount: amount.trim(), ...(details && { details }) });
     }),
-    ...byName(CARD, CARD_ACTIONS, (action) => async ({ cards, merchants }, _, id) => {
+    ...byName(CARD_ACTIONS, (action) => async ({ cards, merchants }, _, id) => {
       await cards.apply(merchants.require(cards.require(id).merchantId), id, action);
     }),
   },

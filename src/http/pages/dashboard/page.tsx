@@ -5,7 +5,7 @@ import type { Mode } from '../../../contract/vocabulary.ts';
 import type { CallService } from '../../call-service.ts';
 import type { AppDependencies } from '../../environment.ts';
 import { Link } from '../layout.tsx';
-import { type FormValues, listPath, PLACES, type Place, type RecordPlace, recordPath } from './paths.ts';
+import { type FormValues, listPath, type Place, type RecordPlace, recordPath } from './paths.ts';
 
 export interface Page {
   /** Null for a page outside the navigation. */
@@ -55,7 +55,7 @@ export type PageRenderer = (request: {
  * @returns the path to redirect to; undefined for the page that the form names in `from`, or the page above the form;
  *   or values with which the response shows the page above
  */
-type FormAction = (
+export type FormAction = (
   parts: AppDependencies,
   fields: FormValues,
   id: string,
@@ -69,11 +69,6 @@ export interface NounPages {
   moved?: Readonly<Record<string, (parts: AppDependencies, id: string) => string | undefined>>;
   /** The page above a form's path shows it again if it is rejected. */
   forms?: Readonly<Record<string, FormAction>>;
-}
-
-export function pageAt(place: Place, content: Child): Page {
-  const { name: title, path } = PLACES[place];
-  return { place, path, title, content };
 }
 
 interface HeadingProps {
@@ -121,13 +116,4 @@ export function recordPage(
     title: mode ? `${title} · ${mode}` : title,
     content,
   };
-}
-
-/** Forms that differ only in their last part. */
-export function byName<Name extends string>(
-  page: string,
-  names: readonly Name[],
-  act: (name: Name) => FormAction,
-) {
-  return Object.fromEntries(names.map((name) => [`${page}/${name}`, act(name)]));
 }

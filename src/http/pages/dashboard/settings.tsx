@@ -7,10 +7,10 @@ import { Customers } from './customers.tsx';
 import { SampleInitiate } from './exchange.tsx';
 import { FAULT_FORMS, Faults } from './faults.tsx';
 import { Field, Form, Submit } from './forms.tsx';
-import { type NounPages, type PageRenderer, pageAt } from './page.tsx';
+import type { NounPages, PageRenderer } from './page.tsx';
 import { PER_PAGE, PLACES, RESUME_CLOCK, SIGNATURE } from './paths.ts';
 
-const { path } = PLACES.settings;
+const { name: title, path } = PLACES.settings;
 const EXPORTED = 'gateway-sim-state.json';
 
 /** Shows the API keys, the faults and the test customers, and exports and resets the state. */
@@ -27,10 +27,9 @@ const settingsPage: PageRenderer = ({ parts }) => {
     `GATEWAY_SIM_SECRET_KEY=${first.secretKey}`,
     `GATEWAY_SIM_INITIATE_URL=${baseUrl}${parts.dialect.paths.initiate.sandbox}`,
   ];
-  return pageAt(
-    'settings',
+  const content = (
     <>
-      <h1>Settings</h1>
+      <h1>{title}</h1>
       {merchants.slice(0, PER_PAGE).map((merchant) => (
         <MerchantKeys merchant={merchant} parts={parts} alone={merchants.length === 1} />
       ))}
@@ -71,8 +70,9 @@ const settingsPage: PageRenderer = ({ parts }) => {
       <p>
         <Link href={SIGNATURE}>Signature checker</Link>
       </p>
-    </>,
+    </>
   );
+  return { place: 'settings', path, title, content };
 };
 
 function MerchantKeys({
