@@ -1,5 +1,6 @@
 import { relative } from 'node:path';
 import { command, hint } from '../contract/error.ts';
+import { foreignKeys, masked } from '../contract/secrets.ts';
 import { fidelityIn, profileText } from '../system/fidelity.ts';
 import { VERSION } from '../system/package-info.ts';
 import { type Output, pairs } from './output.ts';
@@ -121,11 +122,15 @@ export function detachedBannerText(
   return `gateway-sim is running in the background (process ${ready.pid})\n\n${facts}`;
 }
 
-function accessTo({ dashboardUrl, publicKey, secretKey, controlToken }: ReadyEvent) {
+function accessTo(ready: ReadyEvent) {
+  const { dashboardUrl, controlToken } = ready;
+  const foreign = foreignKeys(ready);
+  const keyText = (name: 'publicKey' | 'secretKey') =>
+    foreign.includes(name) ? masked(ready[name]) : ready[name];
   return {
     Dashboard: dashboardUrl,
-    'Public key': publicKey,
-    'Secret key': secretKey,
+    'Public key': keyText('publicKey'),
+    'Secret key': keyText('secretKey'),
     'Control token': controlToken ?? undefined,
   };
 }
