@@ -43,7 +43,7 @@ export function Clock({ parts }: { parts: AppDependencies }) {
   );
 }
 
-function Moves({ frozen, nextDue }: Reading) {
+function Moves({ frozen, ahead, nextDue }: Reading) {
   return (
     <>
       <div class="inline" id="moves">
@@ -51,12 +51,15 @@ function Moves({ frozen, nextDue }: Reading) {
         <Form to={CLOCK} hidden={{ advance: '1m' }} send={['move', 'advance']} submit="+1 min" />
         <Form to={CLOCK} hidden={{ advance: '1h' }} send={['move', 'advance']} submit="+1 h" />
         {nextDue !== null && <Form to={CLOCK} send={['move', 'next']} submit="Run next scheduled event" />}
+        {Math.round(ahead / 1_000) !== 0 && (
+          <Form to={CLOCK} send={['move', 'reset']} submit="Back to real time" />
+        )}
         <Form to={CLOCK} label="Advance" hidden={{ move: 'advance' }} submit="Advance" inline>
           <Field name="advance" label="Advance by" value="10m" required placeholder="30s, 10m, 2h" />
         </Form>
       </div>
       <p class="soft">
-        The clock only moves forward. Events that come due run in order before the page reloads.{' '}
+        Events that come due run in order before the page reloads.{' '}
         <Link href={docsPath('time.md')}>Documentation</Link>
       </p>
     </>
@@ -116,6 +119,7 @@ export const moveClock: FormAction = async ({ clock }, { move = '', advance, fre
     next: () => ({ advance: atLeast((nextDue ?? now) - now) }),
     freeze: () => ({ freeze: freeze.trim() || 'now' }),
     resume: () => ({ resume: true }),
+    reset: () => ({ reset: true }),
   };
   await clock.move(parseInput(ClockInput, Object.hasOwn(moves, move) ? moves[move]?.() : {}));
   return undefined;
