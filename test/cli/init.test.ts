@@ -138,6 +138,14 @@ describe('init for a test runner', () => {
     expect((await run(['init', `--${runner}`], { cwd })).stderr).not.toContain('install');
   });
 
+  it('checks the version of PHP first, in a file that older ones can read', async () => {
+    const cwd = await temporaryFolder();
+    await run(['init', '--php'], { cwd });
+    const text = await readFile(join(cwd, 'GatewaySim.php'), 'utf8');
+    expect(text).toMatch(/^<\?php\n\nif \(PHP_VERSION_ID < 80100\) exit\('GatewaySim.php needs PHP 8.1/);
+    expect(text).not.toMatch(/\breadonly\b|\benum\b|: never\b|\(\.\.\.\)/);
+  });
+
   it('keeps identical files, and never overwrites changed ones without --force', async () => {
     const cwd = await temporaryFolder();
     const first = await run(['init', '--python', '--vitest'], { cwd });
