@@ -74,6 +74,7 @@ describe('the keys of start', () => {
     const prose = launch(['start', '--in-memory', '--port', '0', ...flags], { cwd });
     await prose.until((text) => text.includes('Press Ctrl-C'));
     const printed = prose.stdout() + prose.stderr();
+    expect(printed).toMatch(/^ {2}Initiate URL {2}http:\/\/127\.0\.0\.1:\d+\/sandbox\/payment\/initiate$/m);
     expect(printed).not.toContain('0123456789');
     expect(printed.match(/never use a real key here: --public-key .* and --secret-key/g)).toHaveLength(1);
     expect((await start(['--in-memory', ...flags], { cwd })).ready).toMatchObject(keys);
@@ -119,6 +120,7 @@ describe('start and exec on a port that is taken', () => {
       const { code, stderr } = await run(args, { cwd });
       expect([code, stderr]).toEqual([5, expect.stringContaining('is in use by another gateway-sim')]);
       expect(stderr).toContain(`stop --url ${ready.url}`);
+      expect(stderr).toContain('--port 0 --data-dir <folder>');
     }
   });
 });
