@@ -88,6 +88,7 @@ export function bannerText(
     ...(tlsCa === null ? [] : trustLines(tlsCa, cwd)),
     '',
     render(hint`Try it        ${example}`),
+    'Run commands in this folder, where they find gateway-sim.',
     render(hint`Press Ctrl-C to stop. For all commands, run: ${command('--help')}`),
   ];
   return Printed.lines(['', ...lines.map((line) => (line === '' ? line : Printed.line`  ${line}`)), '']);
