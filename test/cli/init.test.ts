@@ -114,10 +114,10 @@ describe('init for a test runner', () => {
   it.each([
     ['php', 'GatewaySim.php', 'payments.php', 'GatewaySimTest.php'],
     ['python', 'gateway_sim.py', 'payments.py', 'test_gateway_sim.py'],
-    ['node', 'payments.cjs', 'gateway-sim-test.mjs'],
-    ['vitest', 'payments.cjs', 'gateway-sim.test.mjs'],
-    ['jest', 'payments.cjs', 'gateway-sim.test.cjs'],
-    ['playwright', 'payments.cjs', 'gateway-sim.spec.mjs'],
+    ['node', 'payments.d.cts', 'payments.cjs', 'gateway-sim-test.mjs'],
+    ['vitest', 'payments.d.cts', 'payments.cjs', 'gateway-sim.test.mjs'],
+    ['jest', 'payments.d.cts', 'payments.cjs', 'gateway-sim.test.cjs'],
+    ['playwright', 'payments.d.cts', 'payments.cjs', 'gateway-sim.spec.mjs'],
   ])('writes only a test for %s and its setup', async (runner, ...files) => {
     const cwd = await temporaryFolder();
     const { code, stdout, stderr } = await run(['init', `--${runner}`, 'tests/pay'], { cwd });
