@@ -1,12 +1,12 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { isLoopback } from './contract/address.ts';
-import { type HintStyle, NPX } from './contract/error.ts';
+import { type HintStyle, NPX, usage } from './contract/error.ts';
 import type { SimEvent } from './contract/event.ts';
 import { FaultRules } from './contract/fault.ts';
 import { parseInput } from './contract/input.ts';
 import type { Merchant } from './contract/merchant.ts';
-import { Secrets } from './contract/secrets.ts';
+import { foreignKeys, KEY_PREFIXES, masked, Secrets } from './contract/secrets.ts';
 import { timestamp } from './contract/time.ts';
 import { Courier } from './delivery/courier.ts';
 import { allowedHosts, Egress } from './delivery/egress.ts';
@@ -148,11 +148,36 @@ async function open(plan: Plan, shutdown: Shutdown) {
   }
   const clock = new Clock();
   resumeClock(clock, store.state);
+  const repinned = repinnedKey(plan, store);
   await store.commit((state) => prepare(state, plan.preparation, settings));
+  if (repinned) store.notices.push(`the stored keys were replaced, because ${repinned} differs`);
+  const keys = defaultMerchant(store.state);
+  const foreign = foreignKeys(keys).map((name) => `${label(name)} (${masked(keys[name])})`);
+  if (foreign.length) {
+    store.notices.push(
+      `never use a real key here: ${foreign.join(' and ')} may be one, because keys of gateway-sim begin with ${Object.values(KEY_PREFIXES).join(' or ')}`,
+    );
+  }
   const identity = await plan.identify(folder?.path ?? null);
   shutdown.add(() => identity?.remove?.());
   store.notices.push(...(identity?.notices ?? []));
   return { folder, store, clock, identity };
+}
+
+/**
+ * The first pinned key that replaces a stored one, as the user named it.
+ *
+ * @throws GatewayError `usage` for half a pair: the other half would stay that of the stored pair
+ */
+function repinnedKey({ options, label, style }: Plan, store: Store): string | undefined {
+  const stored = defaultMerchant(store.state);
+  const names = ['publicKey', 'secretKey'] as const;
+  const given = names.filter((name) => options[name] !== undefined);
+  const changed = given.find((name) => options[name] !== stored[name]);
+  if (!store.found || changed === undefined) return undefined;
+  if (given.length === names.length) return label(changed);
+  const both = names.map((name) => spellingOf(name, style)).join(' and ');
+  throw usage(`${label(changed)} is not the stored key: set both ${both}, or neither`);
 }
 
 /** Builds the use cases, and what sends IPNs. Nothing is sent yet. */

@@ -1,5 +1,7 @@
 import { relative } from 'node:path';
 import { command, hint } from '../contract/error.ts';
+import { foreignKeys, masked } from '../contract/secrets.ts';
+import { initiateUrl } from '../library/merchant-client.ts';
 import { fidelityIn, profileText } from '../system/fidelity.ts';
 import { VERSION } from '../system/package-info.ts';
 import { type Output, pairs } from './output.ts';
@@ -63,7 +65,7 @@ export function bannerText(
   const example = command('payments create', '--amount', '100', ...token);
   const liveEmail = wallets.all.values().next().value?.email ?? 'none';
   const facts = pairs({
-    ['Base URL'.padEnd(12)]: options.publicUrl ? `${url}  (public: ${options.publicUrl})` : url,
+    'Base URL': options.publicUrl ? `${url}  (public: ${options.publicUrl})` : url,
     ...accessTo(ready),
     // How clients with a hard-coded gateway host connect, and where IPNs and mapped hosts go.
     Proxy: proxyPort === null ? undefined : `http://${hostname}:${proxyPort}   for ${hosts}`,
@@ -86,6 +88,7 @@ export function bannerText(
     ...(tlsCa === null ? [] : trustLines(tlsCa, cwd)),
     '',
     render(hint`Try it        ${example}`),
+    'Run commands in this folder, where they find gateway-sim.',
     render(hint`Press Ctrl-C to stop. For all commands, run: ${command('--help')}`),
   ];
   return Printed.lines(['', ...lines.map((line) => (line === '' ? line : Printed.line`  ${line}`)), '']);
@@ -121,11 +124,16 @@ export function detachedBannerText(
   return `gateway-sim is running in the background (process ${ready.pid})\n\n${facts}`;
 }
 
-function accessTo({ dashboardUrl, publicKey, secretKey, controlToken }: ReadyEvent) {
+function accessTo(ready: ReadyEvent) {
+  const { dashboardUrl, controlToken } = ready;
+  const foreign = foreignKeys(ready);
+  const keyText = (name: 'publicKey' | 'secretKey') =>
+    foreign.includes(name) ? masked(ready[name]) : ready[name];
   return {
+    'Initiate URL': initiateUrl(ready.url),
     Dashboard: dashboardUrl,
-    'Public key': publicKey,
-    'Secret key': secretKey,
+    'Public key': keyText('publicKey'),
+    'Secret key': keyText('secretKey'),
     'Control token': controlToken ?? undefined,
   };
 }

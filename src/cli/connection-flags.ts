@@ -19,6 +19,7 @@ export const NEVER_GUESS: ReadonlySet<string> = new Set([
   'clock advance',
   'clock freeze',
   'clock resume',
+  'clock reset',
   'wallets fund',
 ]);
 

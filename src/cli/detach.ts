@@ -3,7 +3,14 @@ import { fstatSync, ftruncateSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { command, type ErrorCode, type ErrorDetails, GatewayError, hint } from '../contract/error.ts';
+import {
+  command,
+  type ErrorCode,
+  type ErrorDetails,
+  GatewayError,
+  hint,
+  SECOND_EMULATOR,
+} from '../contract/error.ts';
 import { controlServer } from '../library/control-client.ts';
 import { requireMerchant } from '../library/merchant-client.ts';
 import { givenAs, isGivenByUser, isSecure, ownUrlOf } from '../options/resolve.ts';
@@ -63,7 +70,7 @@ async function runningOn(
       inMemory ? 'port_in_use' : 'folder_in_use',
       `the emulator at ${url} (process ${pid}) was started with a different ${differing}`,
       {
-        hint: hint`Stop it with: ${inMemory ? command('stop', '--url', url) : command('stop')}`,
+        hint: hint`Stop it with: ${inMemory ? command('stop', '--url', url) : command('stop')}. ${SECOND_EMULATOR}`,
       },
     );
   }

@@ -1,5 +1,5 @@
 import { urlOf } from '../contract/address.ts';
-import { command, GatewayError, type HintStyle, hint } from '../contract/error.ts';
+import { command, GatewayError, type HintStyle, hint, SECOND_EMULATOR } from '../contract/error.ts';
 import type { ResolvedOptions } from '../options/start-options.ts';
 import { startServer } from '../server.ts';
 import { PROBE_MS, probe } from './connect.ts';
@@ -31,7 +31,7 @@ async function nameOwner(error: unknown, { host, port }: ResolvedOptions): Promi
   const url = urlOf(host, port);
   if ((await probe({ url }, PROBE_MS)) !== 'ready') return error;
   return new GatewayError('port_in_use', `port ${port} on ${host} is in use by another gateway-sim`, {
-    hint: hint`Stop it with: ${command('stop', '--url', url)}`,
+    hint: hint`Stop it with: ${command('stop', '--url', url)}. ${SECOND_EMULATOR}`,
     cause: error,
   });
 }

@@ -41,7 +41,7 @@ export const LONGEST_MOVE_MS = 240_000;
 
 export const ClockInput = request(
   'ClockInput',
-  'One move of the clock: exactly one of `advance`, `freeze` and `resume`.',
+  'One move of the clock: exactly one of `advance`, `freeze`, `resume` and `reset`.',
   {
     advance: field(
       z.optional(
@@ -63,6 +63,10 @@ export const ClockInput = request(
       '`now`, or a time with its zone such as 2027-01-01T00:00:00Z; never backwards.',
     ),
     resume: field(z.optional(z.literal(true)), 'Resumes a paused clock.'),
+    reset: field(
+      z.optional(z.literal(true)),
+      "Returns to the system's time, which may be earlier. What is scheduled keeps its time.",
+    ),
     timeout: field(
       z.optional(
         textThat(
@@ -78,7 +82,7 @@ export const ClockInput = request(
   ({ value: move, issues }) => {
     const { timeout: _, ...moves } = move;
     if (Object.values(moves).filter((value) => value !== undefined).length === 1) return;
-    const message = 'must have exactly one of advance, freeze and resume';
+    const message = 'must have exactly one of advance, freeze, resume and reset';
     issues.push({ code: 'custom', input: move, message });
   },
 );

@@ -44,6 +44,9 @@ export function hint(texts: TemplateStringsArray, ...values: readonly (Hint[numb
     .filter((part) => part !== '');
 }
 
+/** How two emulators run at a time. */
+export const SECOND_EMULATOR = hint`Or run a second one with: ${option('port', '0')} ${option('dataDir', '<folder>')}`;
+
 /** `dataDir` → `data-dir`. */
 export function kebab(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);

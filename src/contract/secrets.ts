@@ -15,6 +15,13 @@ export function masked(secret: string): string {
   return start === undefined ? '…' : `${start}…${end}`;
 }
 
+/** What our keys begin with, so that people and secret scanners recognize them as fake (chosen). */
+export const KEY_PREFIXES = { publicKey: 'pub_sim_', secretKey: 'sec_sim_' } as const;
+
+/** The keys of a pair that do not begin as ours do: they may be real. */
+export const foreignKeys = (keys: Record<keyof typeof KEY_PREFIXES, string>) =>
+  (['publicKey', 'secretKey'] as const).filter((name) => !keys[name].startsWith(KEY_PREFIXES[name]));
+
 /** Shorter secrets, such as `test`, are common words. Masking them would garble every record. */
 const SHORTEST_MASKED = 6;
 /** A beginning of a secret that shows more than a mask. The shop may have cut off the rest. */

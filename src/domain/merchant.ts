@@ -1,5 +1,6 @@
 import { command, GatewayError, hint } from '../contract/error.ts';
 import { MAX_FORMER_KEYS, type Merchant } from '../contract/merchant.ts';
+import { KEY_PREFIXES } from '../contract/secrets.ts';
 import { timestamp } from '../contract/time.ts';
 import type { RandomBytes } from '../system/random.ts';
 import { sameSecret } from '../system/secret.ts';
@@ -61,11 +62,10 @@ export function requireMerchant(state: State, reference: string): Merchant {
   );
 }
 
-/** A new key pair that people and secret scanners recognize as fake (chosen). */
 export function newKeyPair(random: RandomBytes): KeyPair {
   return {
-    publicKey: `pub_sim_${randomText(random, 'key', 32)}`,
-    secretKey: `sec_sim_${randomText(random, 'key', 32)}`,
+    publicKey: KEY_PREFIXES.publicKey + randomText(random, 'key', 32),
+    secretKey: KEY_PREFIXES.secretKey + randomText(random, 'key', 32),
   };
 }
 

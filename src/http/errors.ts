@@ -50,8 +50,10 @@ export function unknownRoute(
     const isMeant =
       !literal.length && routes.some((route) => route.method === method && route.path === above);
     const meant = isMeant ? `${method} ${above}` : methodsOf(fitting).sort().join(' or ');
+    const isInitiate = path === '/' && method === 'POST';
+    const fix = isInitiate ? `to initiate a payment, use POST ${paths.initiate.sandbox}` : `use ${meant}`;
     const allow = [...new Set(fitting.map((route) => route.method))].sort();
-    return new GatewayError('method_not_allowed', `${path} does not support ${method}: use ${meant}`, {
+    return new GatewayError('method_not_allowed', `${path} does not support ${method}: ${fix}`, {
       allow,
     });
   }

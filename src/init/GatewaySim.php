@@ -1,5 +1,7 @@
 <?php
 
+if (PHP_VERSION_ID < 80100) exit('GatewaySim.php needs PHP 8.1 or newer. This is PHP ' . PHP_VERSION . ".\n");
+
 /**
  * gateway-sim for tests in PHP 8.1 or newer, without dependencies. It uses the emulator at GATEWAY_SIM_URL, which
  * `gateway-sim exec` sets. Without it, it starts an emulator in memory that stops with this process. Set GATEWAY_SIM_BIN
@@ -21,14 +23,14 @@ final class GatewaySim
         . 'stream_get_contents(STDIN); proc_terminate($server);';
 
     /** Without a trailing slash. */
-    public readonly string $url;
-    public readonly string $publicKey;
-    public readonly string $secretKey;
+    public string $url;
+    public string $publicKey;
+    public string $secretKey;
     /** Where your shop initiates payments. */
-    public readonly string $initiateUrl;
+    public string $initiateUrl;
 
     /** @param list<array{resource, resource, resource}> $children process, its stdin, its output */
-    private function __construct(private readonly array $environment, private array $children)
+    private function __construct(private array $environment, private array $children)
     {
         $this->url = rtrim($environment['GATEWAY_SIM_URL'], '/');
         $this->initiateUrl = "$this->url/sandbox/payment/initiate";

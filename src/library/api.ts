@@ -303,6 +303,8 @@ export interface GatewaySimClient {
     /** Pauses the clock, now or at a future time. */
     freeze(at?: string | Date): Promise<ClockReading>;
     resume(): Promise<ClockReading>;
+    /** Returns to the system's time. */
+    reset(): Promise<ClockReading>;
   };
   /** Starts a receiver that records and verifies IPNs. */
   listen(): Promise<IpnReceiver>;

@@ -248,6 +248,7 @@ export function clientOf(
         return call('POST /clock', { json: { freeze: at.toISOString() } });
       },
       resume: () => call('POST /clock', { json: { resume: true } }),
+      reset: () => call('POST /clock', { json: { reset: true } }),
     },
     listen: () => listen(server, () => keys.secretKey),
     audit: async (options) => {

@@ -3,7 +3,7 @@ import { type FileHandle, open, utimes } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { quoted } from '../contract/curl.ts';
-import { command, GatewayError, hint } from '../contract/error.ts';
+import { command, GatewayError, hint, SECOND_EMULATOR } from '../contract/error.ts';
 import { fileId, readText, removeFile } from '../system/files.ts';
 import { clearInterval, pause, performance, realNow, setInterval } from '../system/real-time.ts';
 import { identityOf, isAlive, isRunning, type ProcessIdentity } from './process-identity.ts';
@@ -250,7 +250,7 @@ function inUse(folder: string, owner = 'whose lock cannot be read'): GatewayErro
     'folder_in_use',
     `the data folder ${folder} is in use by another gateway-sim (${owner})`,
     {
-      hint: hint`Stop it with: ${stop}`,
+      hint: hint`Stop it with: ${stop}. ${SECOND_EMULATOR}`,
     },
   );
 }

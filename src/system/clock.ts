@@ -46,7 +46,7 @@ const STORE_RETRY_MS = 1_000;
 const LONGEST_TIMER_MS = 10_000;
 
 /**
- * The emulator's time: real time until it is frozen or moved. It never goes backwards. All scheduled work shares one
+ * The emulator's time: real time until it is frozen or moved. It goes backwards only by a reset. All scheduled work shares one
  * timer.
  */
 export class Clock {
@@ -154,6 +154,16 @@ export class Clock {
     return this.#inTurn(async () => {
       this.#frozen = false;
       this.#release();
+    });
+  }
+
+  /** Time is real time again, and may go back. Waits that have begun end at their own times. */
+  reset(): Promise<void> {
+    return this.#inTurn(async () => {
+      this.#frozen = false;
+      this.#held = undefined;
+      this.#ahead = 0;
+      this.#wake();
     });
   }
 

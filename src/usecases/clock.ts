@@ -35,7 +35,8 @@ export function clockUseCases({ clock, events, store }: UseCaseDependencies) {
      *
      * @throws GatewayError `invalid_fields` for a move backwards, `timed_out` if the due tasks take too long
      */
-    async move({ advance, freeze, timeout }: ClockInput): Promise<ClockReading> {
+    async move(input: ClockInput): Promise<ClockReading> {
+      const { advance, freeze, timeout } = input;
       const limitMs = parseDuration(timeout);
       if (advance !== undefined) {
         const milliseconds = parseDuration(advance) ?? 0;
@@ -50,7 +51,7 @@ export function clockUseCases({ clock, events, store }: UseCaseDependencies) {
         if (at !== undefined && at < now) requireMoved('past', now);
         await save({ now: at ?? now, ahead, frozen: true });
         await ended(clock.freeze(at, limitMs));
-      } else await clock.resume();
+      } else await (input.reset ? clock.reset() : clock.resume());
       const reading = clock.read();
       await save(reading);
       const at = timestamp(reading.now);
@@ -92,7 +93,7 @@ function requireMoved(result: MoveResult, at: number): void {
   if (result === 'past') {
     const problem = `freeze must not move the clock backwards: it is at ${now}`;
     throw new GatewayError('invalid_fields', problem, {
-      hint: hint`Start a new emulator at the current time with: ${command('start')}`,
+      hint: hint`Return to the system's time with: ${command('clock reset')}`,
     });
   }
   if (result === 'late') {

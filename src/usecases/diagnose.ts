@@ -88,6 +88,9 @@ export async function diagnose(
   const answers: Answer[] = [];
   /** Whether equal requests get equal bodies. Otherwise only statuses are compared. */
   let comparesBodies = true;
+  /** A form of the request that the receiver reads, without a check of its signature. */
+  let unchecked: IpnVariant | undefined;
+  const empty = new Map<string, Answer>();
   const endsAt = performance.now() + (automatic ? AUTOMATIC_MS : BY_HAND_MS);
   // As for an IPN, so that a slow handler is asked, too.
   const { timeoutMs } = context().settings.ipn;
@@ -144,7 +147,10 @@ export async function diagnose(
       const answer = await ask(variant.name, variant.request, KEPT_BACK);
       if (!answer.isAccepted) continue;
       if (isPaid) return { variant, proof: 'Proof: a copy changed to fit this mistake paid the order.' };
-      if (variant.control && (await ask(`${variant.name}-control`, variant.control)).isAccepted) continue;
+      if (variant.control && (await ask(`${variant.name}-control`, variant.control)).isAccepted) {
+        if (variant.mistake !== null && !(await acceptsEmpty(variant.request))) unchecked ??= variant;
+        continue;
+      }
       const again = await ask(variant.name, variant.request);
       if (again.isAccepted)
         return { variant, proof: 'Proof: your handler twice accepted a copy changed to fit this mistake.' };
@@ -155,6 +161,14 @@ export async function diagnose(
     return undefined;
   }
 
+  /** A receiver that accepts a request without an IPN may not read the form of the IPN at all. */
+  async function acceptsEmpty({ method }: IpnRequest): Promise<boolean> {
+    const request = { method, contentType: method === 'GET' ? null : contentType, body: '' };
+    const answer = empty.get(method) ?? (await ask(`empty-${method}`, request));
+    empty.set(method, answer);
+    return answer.isAccepted;
+  }
+
   /** The addition without which the receiver does not accept the IPN. Halves them until it is the only one. */
   async function amongAdditions(
     { additions, together }: IpnVariants,
@@ -163,9 +177,8 @@ export async function diagnose(
     // The order stays paid after the first request that is accepted.
     if (isPaid) return firstAccepted(additions, first);
     const isEnough = async (some: readonly IpnVariant[]) =>
-      (await ask('additions', together(some).request, KEPT_BACK)).isAccepted;
+      (await ask('additions', together(some), KEPT_BACK)).isAccepted;
     if (!additions.length || !(await isEnough(additions))) return undefined;
-    if ((await ask('additions-control', together(additions).control)).isAccepted) return undefined;
     let left = additions;
     while (left.length > 1) {
       const half = left.slice(0, left.length / 2);
@@ -233,7 +246,8 @@ export async function diagnose(
     if (problem && ABOUT_SHAPE.has(first.status)) {
       const found = await firstAccepted(shapes, first);
       const { cause, fix } = problem;
-      return found ? ofVariant(found) : { summary: cause, cause, fix, mistake: NOT_THE_SIGNATURE };
+      if (found) return ofVariant(found);
+      return unchecked ? ofUnchecked(unchecked) : { summary: cause, cause, fix, mistake: NOT_THE_SIGNATURE };
     }
     const added = await amongAdditions(variants, first);
     const most = MAX_REQUESTS - KEPT_BACK - answers.length - shapes.length - LIKELY_READINGS;
@@ -248,13 +262,17 @@ export async function diagnose(
     const unsigned = await ask('random-signature', dialect.diagnosis.withRandomSignature(body));
     if (unsigned.isAccepted) return { ...NOT_CHECKED, accepted: unsigned.name };
     if (!isSame(unsigned, first)) return afterSignature(first, first, unsigned);
-    const none = `None of ${answers.length} variants of the IPN was accepted.`;
+    if (unchecked) return ofUnchecked(unchecked);
+    const accepted = new Set(answers.flatMap(({ name, isAccepted }) => (isAccepted ? [name] : [])));
+    const tried = accepted.size
+      ? `${answers.length} variants of the IPN show no cause: what was accepted (${[...accepted].join(', ')}) is accepted without a right signature, too.`
+      : `None of ${answers.length} variants of the IPN was accepted.`;
     const reason = body.startsWith('{')
       ? undefined
       : fixForReason(ownWords(first.report.responseBody ?? '') ?? '');
     if (reason !== undefined) {
       const cause = `Your handler rejects the IPN (${first.words}).`;
-      return { summary: `${cause} ${none}`, cause, fix: reason, mistake: NOT_THE_SIGNATURE };
+      return { summary: `${cause} ${tried}`, cause, fix: reason, mistake: NOT_THE_SIGNATURE };
     }
     if (answers.every(({ status }) => status !== null && status >= 500)) {
       return {
@@ -262,7 +280,7 @@ export async function diagnose(
       };
     }
     return {
-      summary: `${none} The cause may be a key or a signed text that no variant has, a body that a function gets in base64 and does not decode, an exception that your handler catches, a timestamp check, the look-up of the order, or the comparison of amount, currency and status.`,
+      summary: `First compare the keys: your shop needs the secret key of this emulator, which gateway-sim keys prints. ${tried} The cause may be a key or a signed text that no variant has, a body that a function gets in base64 and does not decode, an exception that your handler catches, a timestamp check, the look-up of the order, or the comparison of amount, currency and status.`,
     };
   }
 
@@ -307,9 +325,8 @@ export async function diagnose(
   } catch (error) {
     if (!(error instanceof Stopped)) throw error;
     const more = automatic ? ` ${MORE_TIME}` : '';
-    result = {
-      summary: answers.some(ranOut) ? `${stoppedAfter(answers)}${more}` : whyStopped(answers, more),
-    };
+    const summary = answers.some(ranOut) ? `${stoppedAfter(answers)}${more}` : whyStopped(answers, more);
+    result = unchecked ? ofUnchecked(unchecked) : { summary };
   }
   const last = answers.at(-1);
   const mayAsk = last && (last.status !== null || isCutOff(last) || ranOut(last)) && last.status !== 429;
@@ -437,3 +454,10 @@ const NOT_CHECKED = {
   fix: 'Reject the IPN if the expected signature differs from the one in the IPN, and accept it only if they are equal.',
   mistake: 'signature-not-checked',
 };
+
+/** The receiver reads another form of the request than an IPN has, and accepts it with any signature. */
+function ofUnchecked({ name, cause: form, fix }: IpnVariant): Result {
+  const cause = `${form} It checks no signature: it accepts the same with a random one.`;
+  const { fix: check, mistake } = NOT_CHECKED;
+  return { summary: cause, cause, fix: `${fix} Then check the signature: ${check}`, mistake, accepted: name };
+}

@@ -24,7 +24,7 @@ export function stateUseCases(parts: UseCaseDependencies) {
 
     /**
      * Restores the initial fixtures and fault rules. Merchants keep their keys, so that running code still works.
-     * Due tasks are dropped. The clock does not change, because it never goes back.
+     * Due tasks are dropped. The clock does not change.
      */
     async reset(): Promise<void> {
       const fixtures = await parts.initial();
@@ -62,7 +62,7 @@ async function replace(
   const part = new State();
   part.apply({ merchants, wallets });
   part.apply(prepare(part, preparation, settings).change);
-  // A moved clock keeps its time, because it never goes back.
+  // A moved clock keeps its time.
   const isMoved = store.state.clock.size > 0;
   const whole = {
     ...snapshot,

@@ -208,8 +208,8 @@ export interface IpnVariants {
   readings: IpnVariant[];
   /** The right IPN with something more, which a receiver without the mistake ignores. */
   additions: IpnVariant[];
-  /** The right IPN with several additions, and the same with a random signature. */
-  together(additions: readonly IpnVariant[]): Record<'request' | 'control', IpnRequest>;
+  /** The right IPN with several additions. */
+  together(additions: readonly IpnVariant[]): IpnRequest;
 }
 
 /** The same IPN as a receiver with one mistake expects it. */

@@ -60,6 +60,7 @@ const CASES: readonly (readonly [line: string, code: number, output: RegExp])[] 
   ['clock advance 1s', 0, /Offset/],
   ['clock freeze', 0, /frozen/],
   ['clock resume', 0, /^Time +\S+Z\n/],
+  ['clock reset', 0, /^Time +\S+Z\nOffset +0 s/],
   ['status', 0, /Base URL/],
   ['wait', 0, /^http:/],
   ['open nowhere', 2, /dashboard or checkout/],

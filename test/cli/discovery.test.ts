@@ -56,6 +56,7 @@ describe('a command that looks for an emulator', () => {
     'clock advance 2h',
     'clock freeze',
     'clock resume',
+    'clock reset',
     'wallets fund wal_poor_usd --amount 1',
   ])('never tries the default address for %s, which changes the emulator', async (command) => {
     const { code, stdout, stderr } = await run(command.split(' '), {

@@ -18,7 +18,7 @@ it('lists every page with its title', async () => {
   expect(new Set(data.map(({ topic }: { topic: string }) => topic)).size).toBe(pages.length);
   expect(data).toEqual(expect.arrayContaining(titles));
   const { stdout } = await run(['docs'], { cwd });
-  expect(stdout).toMatch(/^Start here.*\n {2}express +Start here: Express\n/);
+  expect(stdout).toMatch(/^Start here.*\n {2}existing +I have a shop already\n/);
   expect(stdout).toMatch(/^Test\n( {2}.*\n)* {2}ci +CI$/m);
 });
 
@@ -53,6 +53,17 @@ it('finds the headings with all words', async () => {
   const { code, stdout } = await run(['docs', '--json', 'state', 'data'], { cwd });
   const { data } = JSON.parse(stdout);
   expect([code, data[0]]).toEqual([0, { topic: 'state', heading: 'State: your data' }]);
+});
+
+it.each([
+  ['refund', 'emulated'],
+  ['subscriptions', 'emulated'],
+  ['two emulators', 'configuration'],
+  ['shop already', 'existing'],
+  ['Django', 'existing'],
+])('a search for %s finds the page %s', async (words, topic) => {
+  const { stdout } = await run(['docs', '--json', ...words.split(' ')], { cwd });
+  expect(JSON.parse(stdout).data.map((one: { topic: string }) => one.topic)).toContain(topic);
 });
 
 it.each([

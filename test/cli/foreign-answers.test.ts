@@ -17,7 +17,15 @@ const COMMANDS = [
   ...['cards fund x --amount 5', 'cards activate x', 'wallets', 'wallets fund x --amount 5'],
   ...['state reset', 'state export -', 'state import state.json'],
   ...['faults', 'faults set initiate --status 503', 'faults clear'],
-  ...['clock', 'clock advance 2h', 'clock freeze', 'clock resume', `audit ${NOTHING}`, 'conform'],
+  ...[
+    'clock',
+    'clock advance 2h',
+    'clock freeze',
+    'clock resume',
+    'clock reset',
+    `audit ${NOTHING}`,
+    'conform',
+  ],
   `reconcile --probe-url ${NOTHING}{identifier}`,
 ];
 

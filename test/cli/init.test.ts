@@ -114,10 +114,10 @@ describe('init for a test runner', () => {
   it.each([
     ['php', 'GatewaySim.php', 'payments.php', 'GatewaySimTest.php'],
     ['python', 'gateway_sim.py', 'payments.py', 'test_gateway_sim.py'],
-    ['node', 'payments.cjs', 'gateway-sim-test.mjs'],
-    ['vitest', 'payments.cjs', 'gateway-sim.test.mjs'],
-    ['jest', 'payments.cjs', 'gateway-sim.test.cjs'],
-    ['playwright', 'payments.cjs', 'gateway-sim.spec.mjs'],
+    ['node', 'payments.d.cts', 'payments.cjs', 'gateway-sim-test.mjs'],
+    ['vitest', 'payments.d.cts', 'payments.cjs', 'gateway-sim.test.mjs'],
+    ['jest', 'payments.d.cts', 'payments.cjs', 'gateway-sim.test.cjs'],
+    ['playwright', 'payments.d.cts', 'payments.cjs', 'gateway-sim.spec.mjs'],
   ])('writes only a test for %s and its setup', async (runner, ...files) => {
     const cwd = await temporaryFolder();
     const { code, stdout, stderr } = await run(['init', `--${runner}`, 'tests/pay'], { cwd });
@@ -136,6 +136,14 @@ describe('init for a test runner', () => {
     );
     await mkdir(join(cwd, file), { recursive: true });
     expect((await run(['init', `--${runner}`], { cwd })).stderr).not.toContain('install');
+  });
+
+  it('checks the version of PHP first, in a file that older ones can read', async () => {
+    const cwd = await temporaryFolder();
+    await run(['init', '--php'], { cwd });
+    const text = await readFile(join(cwd, 'GatewaySim.php'), 'utf8');
+    expect(text).toMatch(/^<\?php\n\nif \(PHP_VERSION_ID < 80100\) exit\('GatewaySim.php needs PHP 8.1/);
+    expect(text).not.toMatch(/\breadonly\b|\benum\b|: never\b|\(\.\.\.\)/);
   });
 
   it('keeps identical files, and never overwrites changed ones without --force', async () => {

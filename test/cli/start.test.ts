@@ -42,6 +42,45 @@ describe('start --json', () => {
   });
 });
 
+describe('the keys of start', () => {
+  const OWN = { GATEWAY_SIM_PUBLIC_KEY: 'pub_sim_own', GATEWAY_SIM_SECRET_KEY: 'sec_sim_own' };
+
+  it('must be a whole pair if one differs from the stored pair', async () => {
+    const cwd = await temporaryFolder();
+    await (await start([], { cwd, env: OWN })).stop();
+    const half = await run(['start', '--port', '0'], {
+      cwd,
+      env: { GATEWAY_SIM_SECRET_KEY: 'sec_sim_other' },
+    });
+    expect(half).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/GATEWAY_SIM_SECRET_KEY .*--public-key and --secret-key/),
+    });
+    const same = await start([], { cwd, env: { GATEWAY_SIM_SECRET_KEY: 'sec_sim_own' } });
+    expect(same.stderr()).not.toContain('were replaced');
+    await same.stop();
+    const env = { GATEWAY_SIM_PUBLIC_KEY: 'pub_sim_other', GATEWAY_SIM_SECRET_KEY: 'sec_sim_other' };
+    const changed = await start([], { cwd, env });
+    expect(changed.ready).toMatchObject({ publicKey: 'pub_sim_other', secretKey: 'sec_sim_other' });
+    expect(changed.stderr()).toContain(
+      'the stored keys were replaced, because GATEWAY_SIM_PUBLIC_KEY differs',
+    );
+  });
+
+  it('are masked in prose if they may be real, with one warning', async () => {
+    const keys = { publicKey: 'pk_live_0123456789abcdef', secretKey: 'sk_live_0123456789abcdef' };
+    const flags = ['--public-key', keys.publicKey, '--secret-key', keys.secretKey];
+    const cwd = await temporaryFolder();
+    const prose = launch(['start', '--in-memory', '--port', '0', ...flags], { cwd });
+    await prose.until((text) => text.includes('Press Ctrl-C'));
+    const printed = prose.stdout() + prose.stderr();
+    expect(printed).toMatch(/^ {2}Initiate URL {2}http:\/\/127\.0\.0\.1:\d+\/sandbox\/payment\/initiate$/m);
+    expect(printed).not.toContain('0123456789');
+    expect(printed.match(/never use a real key here: --public-key .* and --secret-key/g)).toHaveLength(1);
+    expect((await start(['--in-memory', ...flags], { cwd })).ready).toMatchObject(keys);
+  });
+});
+
 describe('start', () => {
   it('keeps running when the reader of its output ends', async () => {
     const running = await startBinary(['--in-memory'], { cwd: await temporaryFolder() });
@@ -81,6 +120,7 @@ describe('start and exec on a port that is taken', () => {
       const { code, stderr } = await run(args, { cwd });
       expect([code, stderr]).toEqual([5, expect.stringContaining('is in use by another gateway-sim')]);
       expect(stderr).toContain(`stop --url ${ready.url}`);
+      expect(stderr).toContain('--port 0 --data-dir <folder>');
     }
   });
 });

@@ -127,6 +127,7 @@ describe('a request without a route', () => {
       405,
       '/_sim/ipns/fire does not support POST: use POST /_sim/ipns',
     ]);
+    expect(await ask('/')).toEqual([405, expect.stringMatching(/use POST \/sandbox\/payment\/initiate$/)]);
     expect(await ask('/_sim/payments/order-1')).toEqual([405, expect.stringMatching(/use GET$/)]);
     expect(await ask('/_sim/reset', 'GET')).toEqual([405, expect.stringMatching(/use POST$/)]);
   });

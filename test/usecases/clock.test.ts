@@ -17,6 +17,7 @@ describe('the clock under /_sim', () => {
   it.each([
     [{ advance: '999999999h' }, 'advance must not move the clock beyond'],
     [{ freeze: '2020-01-01T00:00:00Z' }, 'freeze must not move the clock backwards'],
+    [{ resume: true, reset: true }, 'exactly one of'],
   ])('rejects %j and does not move', async (json, message) => {
     const sim = await startSim();
     const refused = await move(sim, json);
@@ -34,6 +35,21 @@ describe('the clock under /_sim', () => {
     expect(createdAt).toBe(now);
     expect((await move(sim, { resume: true })).body.frozen).toBe(false);
   });
+});
+
+it('the clock is reset to the time of the system, also after a restart', async () => {
+  const dataDir = await temporaryFolder();
+  const sim = await startSim({ inMemory: false, dataDir });
+  await move(sim, { freeze: '2999-01-01' });
+  await move(sim, { advance: '2h' });
+  const past = await move(sim, { freeze: '2020-01-01' });
+  expect(past.body).toMatchObject({ remedy: expect.stringContaining('clock reset') });
+  const { body } = await move(sim, { reset: true });
+  expect(body).toMatchObject({ frozen: false, aheadMs: 0 });
+  expect(Math.abs(Date.parse(body.now) - Date.now())).toBeLessThan(60_000);
+  await sim.server.stop();
+  const later = await startSim({ inMemory: false, dataDir });
+  expect(await later.control<ClockView>('/clock')).toMatchObject({ frozen: false, aheadMs: 0 });
 });
 
 describe('payments that expire', () => {

@@ -461,6 +461,31 @@ describe('a diagnosis', () => {
     },
   );
 
+  it.each<[mistake: string, accepted: string, handler: (request: Received) => Answer]>([
+    ['reads JSON', 'json', ({ body }) => (body.startsWith('{') ? ACCEPTED : REJECTED)],
+    [
+      'reads a GET request',
+      'get',
+      ({ method, url }) => (method === 'GET' && url.includes('?') ? ACCEPTED : { status: 405 }),
+    ],
+    ['reads the query', 'query', ({ url }) => (url.includes('identifier=') ? ACCEPTED : REJECTED)],
+  ])('says that a handler %s and checks no signature', async (_, accepted, handler) => {
+    const { diagnosis } = await diagnosed(handler);
+    expect(diagnosis).toMatchObject({
+      mistake: 'signature-not-checked',
+      accepted,
+      cause: expect.stringMatching(/(JSON|query).*It checks no signature/),
+    });
+  });
+
+  it('never denies what was accepted, although it proves nothing', async () => {
+    const { diagnosis } = await diagnosed(({ body }) =>
+      formOf(body).status ? REJECTED : { body: 'nothing to do' },
+    );
+    expect(diagnosis).toMatchObject({ cause: null, summary: expect.stringContaining('(json, ') });
+    expect(diagnosis.summary).not.toContain('None of');
+  });
+
   it('finds a signature that passes the check, although the IPN is rejected later', async () => {
     const handler = ({ body }: Received): Answer => {
       const { amount, identifier, signature } = formOf(body);
@@ -641,7 +666,11 @@ describe('a diagnosis', () => {
     expect(diagnosis).toMatchObject({ cause: null, mistake: null, accepted: null });
     const [ipn] = (await ask<{ data: object[] }>(sim, 'GET', '/ipns?payment=order-1')).body.data;
     expect(ipn).toMatchObject({
-      verdict: { cause: expect.stringMatching(/None of 5\d variants of the IPN was accepted\. .*in base64/) },
+      verdict: {
+        cause: expect.stringMatching(
+          /First compare the keys: .* gateway-sim keys .*None of 5\d variants of the IPN was accepted\. .*in base64/,
+        ),
+      },
     });
     expect(ipn).not.toHaveProperty('unexplained');
   });

@@ -41,6 +41,11 @@ const resume = defineCommand({
   run: async ({ call }) => shown(await call('POST /clock', { json: { resume: true } })),
 });
 
+const reset = defineCommand({
+  summary: "return to the system's time",
+  run: async ({ call }) => shown(await call('POST /clock', { json: { reset: true } })),
+});
+
 /** Moves the clock and reports what it waits for, such as a receiver that never responds. */
 async function move(json: ClockInput, { call, output }: Pick<Context, 'call' | 'output'>) {
   let isMoving = true;
@@ -78,5 +83,5 @@ function shown(clock: Clock): CommandResult {
 export const clock: Group = {
   summary: "show and move the emulator's clock",
   examples: ['clock', 'clock advance 2h'],
-  commands: { show, advance, freeze, resume },
+  commands: { show, advance, freeze, resume, reset },
 };

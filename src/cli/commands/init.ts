@@ -99,15 +99,19 @@ const STARTERS = {
     files: ['gateway_sim.py', 'payments.py', 'test_gateway_sim.py'],
     run: 'python3 -m pytest',
   },
-  node: { files: ['payments.cjs', 'gateway-sim-test.mjs'], run: 'node --test' },
+  node: { files: ['payments.d.cts', 'payments.cjs', 'gateway-sim-test.mjs'], run: 'node --test' },
   vitest: {
-    files: ['payments.cjs', 'gateway-sim.test.mjs'],
+    files: ['payments.d.cts', 'payments.cjs', 'gateway-sim.test.mjs'],
     run: 'npx vitest run',
     needs: npmPackage('vitest'),
   },
-  jest: { files: ['payments.cjs', 'gateway-sim.test.cjs'], run: 'npx jest', needs: npmPackage('jest') },
+  jest: {
+    files: ['payments.d.cts', 'payments.cjs', 'gateway-sim.test.cjs'],
+    run: 'npx jest',
+    needs: npmPackage('jest'),
+  },
   playwright: {
-    files: ['payments.cjs', 'gateway-sim.spec.mjs'],
+    files: ['payments.d.cts', 'payments.cjs', 'gateway-sim.spec.mjs'],
     run: 'npx playwright test',
     needs: npmPackage('@playwright/test'),
   },

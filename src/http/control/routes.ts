@@ -307,7 +307,7 @@ export function controlRoutes(parts: AppDependencies, document: () => Promise<ob
         run: () => clockView(clock.read()),
       }),
       control('POST /clock', {
-        summary: 'Advance, freeze or resume time',
+        summary: 'Advance, freeze, resume or reset time',
         description: 'Responds after everything that was due has run.',
         body: ClockInput,
         answer: Clock,

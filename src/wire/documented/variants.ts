@@ -90,7 +90,8 @@ const variants: DiagnosisTools['variants'] = (body, keys) => {
       const { name, cause, fix, isInQuery } = one;
       return { name, mistake: isInQuery ? name : null, cause, fix, ...written([one]) };
     }),
-    together: (some) => written(ADDITIONS.filter(({ name }) => some.some((one) => one.name === name))),
+    together: (some) =>
+      written(ADDITIONS.filter(({ name }) => some.some((one) => one.name === name))).request,
   };
 };
 
