@@ -5,8 +5,8 @@ interface Lane {
   include: readonly string[];
   exclude?: readonly string[];
   /**
-   * Resources that the file of the same name in `test/setup` creates once for all test files: the built program, a
-   * browser, a project with the package installed.
+   * Resources that the file of the same name in `test/setup` creates once for all test files: the built program, the
+   * unpacked browser, a project with the package installed.
    */
   needs?: readonly Resource[];
   /** Whether its files mock modules. */
@@ -30,6 +30,7 @@ const INSIDE_THE_PROCESS = ['test/docs/pages.test.ts', 'test/audit/{condition,to
 
 /** Shops of the documentation, tests in other test runners, and audits of shops in other languages or of many shops. */
 const FOR_RELEASES = [
+  'test/browser/pictures.test.ts',
   'test/docs/{receivers,stacks}.test.ts',
   'test/recipes/{runners,start-here}.test.ts',
   'test/audit/{database-servers,database-shops,fixes,handlers,ignorant,merchants,mutants}.test.ts',
@@ -50,14 +51,15 @@ export const LANES: Readonly<Record<string, Lane>> = {
   /** Everything else: routes, commands, audits, pages in a browser, the documentation, the package, durability. */
   system: {
     include: [
-      'test/{audit,browser,cli,clients,docs,http,library,recipes,usecases}/**/*.test.ts',
+      'test/{audit,cli,clients,docs,http,library,recipes,usecases}/**/*.test.ts',
       ...OUTSIDE_THE_PROCESS,
     ],
     exclude: [...INSIDE_THE_PROCESS, ...MOCKING, ...FOR_RELEASES],
-    needs: ['build', 'project', 'chromium'],
+    needs: ['build', 'project'],
   },
+  browser: { include: ['test/browser/**/*.test.ts'], exclude: FOR_RELEASES, needs: ['chromium'] },
   /** Only `npm run test:release` runs these. */
-  release: { include: FOR_RELEASES, needs: ['build', 'project'] },
+  release: { include: FOR_RELEASES, needs: ['build', 'project', 'chromium'] },
   /** The trials of `npm run test:long`. `npm run test:release` runs a few cases of each. */
   trials: { include: ['test/long/trials/*.test.ts'], needs: ['build'], mocks: true },
 };

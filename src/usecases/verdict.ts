@@ -25,7 +25,7 @@ import {
 import { ownWords, quoted } from '../domain/receiver-words.ts';
 import type { Settings } from '../domain/settings.ts';
 import type { Attempt, Delivery, Payment, State } from '../domain/state.ts';
-import type { Code, SignatureTools, Verification } from '../wire/dialect.ts';
+import type { Code, SignatureTools } from '../wire/dialect.ts';
 import type { SeenRows } from './seen-rows.ts';
 
 /** The facts that a verdict is based on. */
@@ -377,12 +377,12 @@ function verdictOnTampering(
   dialect: SignatureTools,
 ): FullVerdict | undefined {
   if (delivery.signedWith !== '' || !signer) return undefined;
-  const verdict = dialect.verify(attempt.requestBody, { secretKey: signer.secretKey });
+  const { authentic } = dialect.readIpn(attempt.requestBody, signer.secretKey);
   // A signature that was set by hand may be correct.
-  if (verdict.authentic && !delivery.tampered.length) return undefined;
+  if (authentic && !delivery.tampered.length) return undefined;
   return verdictOnForgedAnswer(
     describeTamperings(delivery.tampered) || 'signature',
-    verdict,
+    authentic,
     attempt,
     dialect,
   );
@@ -467,7 +467,7 @@ const UNKNOWN = 'Unknown: does your handler reject forged IPNs?';
 
 function verdictOnForgedAnswer(
   what: string,
-  verdict: Verification,
+  authentic: boolean,
   attempt: KnownAttempt,
   dialect: SignatureTools,
 ): FullVerdict {
@@ -493,10 +493,10 @@ function verdictOnForgedAnswer(
     const fix = 'Answer 4xx when you reject an IPN.';
     return makeVerdict('good', cause, fix, 'Your handler rejected a forged IPN.');
   }
-  const missing = verdict.authentic
+  const missing = authentic
     ? 'Its signature is valid: status and currency, which it does not cover, must be checked, too.'
     : 'It does not check the signature.';
-  const fix = verdict.authentic
+  const fix = authentic
     ? 'Require status success, and compare amount and currency with the order.'
     : `${CHECK_SIGNATURE} Then resend this copy: it must be rejected.`;
   return {
@@ -506,7 +506,7 @@ function verdictOnForgedAnswer(
       fix,
       'Your handler accepted a forged IPN.',
     ),
-    code: verdict.authentic ? null : dialect.signatureCheck(requestBody),
+    code: authentic ? null : dialect.signatureCheck(requestBody),
   };
 }
 
@@ -662,7 +662,7 @@ function rejected(attempt: KnownAttempt, words: string | undefined, dialect: Sig
   if (other !== undefined) return `${REJECTED} ${anotherKey(other)}`;
   const check = words === undefined ? undefined : checkNamedIn(words);
   if (check !== undefined) return `Find the check that fails: probably ${check.what}. ${check.how}`;
-  const { amount } = dialect.verify(requestBody, { secretKey: '' });
+  const { amount } = dialect.readIpn(requestBody);
   if (!amount || !/\.\d*0$/.test(amount)) return REJECTED;
   return `${REJECTED} Does your handler read ${amount} as a number? Then it drops the 0.`;
 }
@@ -672,7 +672,7 @@ const SIGNATURE_SHOWN =
 
 /** Whether the response shows the signature of the IPN. */
 function showsSignature({ requestBody, responseBody }: KnownAttempt, dialect: SignatureTools): boolean {
-  const { signature } = dialect.verify(requestBody, { secretKey: '' });
+  const { signature } = dialect.readIpn(requestBody);
   return signature !== null && readPart(responseBody).includes(signature);
 }
 

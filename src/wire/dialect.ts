@@ -161,6 +161,12 @@ export interface SignatureTools {
    */
   verify(body: string, keys: VerifyKeys, signature?: string): Verification;
   /**
+   * Reads an IPN, and checks its signature without an explanation. `verify` computes a thousand hashes for a wrong one.
+   *
+   * @param secretKey default: none, so that no signature is authentic
+   */
+  readIpn(body: string, secretKey?: string): Pick<Verification, 'amount' | 'signature' | 'authentic'>;
+  /**
    * Code that computes the expected signature from the values as received.
    *
    * @param body the body of the IPN, which may be JSON; default: a form

@@ -2,9 +2,11 @@ import { expect, test } from 'vitest';
 import { htmlReport } from '../../src/audit/reports.ts';
 import { prepareAudit } from '../helpers/auditable.ts';
 import { OF_LOOKS, violationsOf } from '../helpers/axe.ts';
-import { openPage, picture, resize } from '../helpers/browser.ts';
+import { openPage, picture, resize, withBrowser } from '../helpers/browser.ts';
 import { misfits } from '../helpers/layout.ts';
 import { IS_RELEASE, sample } from '../helpers/scope.ts';
+
+withBrowser();
 
 const LOOKS = [
   { colorScheme: 'light', width: 1440 },

@@ -1,11 +1,15 @@
 import type { Locator, Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { violationsOf } from '../helpers/axe.ts';
-import { openDashboard, openPage } from '../helpers/browser.ts';
+import { openDashboard, openPage, withBrowser } from '../helpers/browser.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { freePort } from '../helpers/port.ts';
 import { gate, type Receiver, startReceiver } from '../helpers/receiver.ts';
+import { CARD } from '../helpers/records.ts';
+import { IS_RELEASE } from '../helpers/scope.ts';
 import { ORDER, paid, type Sim, startSim } from '../helpers/sim.ts';
+
+withBrowser();
 
 const PHONE = { viewport: { width: 390, height: 700 } };
 
@@ -33,7 +37,7 @@ describe('a button with a pending form', () => {
     const { receiver, answer } = await thinkingReceiver(1);
     const sim = await startSim();
     await settled(sim, receiver, 1);
-    const { page, errors } = await openPage();
+    const { page, errors } = await openPage({ isNew: true });
     await page.clock.install();
     await page.goto(sim.url + paymentPath(sim));
     await page.locator('#live.on').waitFor();
@@ -45,7 +49,7 @@ describe('a button with a pending form', () => {
     await page.getByRole('button', { name: /^Sending… ([2-9]|\d\d+) s$/ }).waitFor();
     expect(await resend.getAttribute('aria-busy')).toBe('true');
     expect(await resend.boundingBox()).toEqual(before);
-    expect(await violationsOf(page, { within: '#verdict' })).toEqual([]);
+    if (IS_RELEASE) expect(await violationsOf(page, { within: '#verdict' })).toEqual([]);
     // A small button shows only the time.
     await page.evaluate(
       "document.styleSheets[0].insertRule('#verdict button { max-width: 60px; padding: 0 }')",
@@ -66,13 +70,15 @@ describe('a button with a pending form', () => {
     expect(errors).toEqual([]);
   });
 
-  test('stays while the page updates, and returns the focus to the page when it disappears', async () => {
+  test('stays while the page updates; when it disappears, the focus returns to the page', async () => {
     const { receiver, answer } = await thinkingReceiver(0);
     const sim = await startSim();
     await sim.initiate({ ...ORDER, ipn_url: receiver.url });
-    const { page } = await openDashboard(sim, paymentPath(sim));
-    const { width, height } = (await page.getByRole('button', { name: 'Approve' }).boundingBox()) ?? {};
-    await page.getByRole('button', { name: 'Approve' }).click();
+    const { page, errors } = await openDashboard(sim, paymentPath(sim));
+    const approve = page.getByRole('button', { name: 'Approve', exact: true });
+    const { width, height } = (await approve.boundingBox()) ?? {};
+    const before = await page.evaluate('history.length');
+    await approve.click();
     await page.getByText('Customer: paid').waitFor();
     const waiting = page.getByRole('button', { name: /^Sending…/ });
     expect(await waiting.boundingBox()).toMatchObject({ width, height });
@@ -81,6 +87,8 @@ describe('a button with a pending form', () => {
     await page.locator('#settle').waitFor({ state: 'detached' });
     expect(await hasFocus(page.locator('main'))).toBe(true);
     expect(await page.getByRole('alert').count()).toBe(0);
+    expect(await page.evaluate('history.length')).toBe(before);
+    expect(errors).toEqual([]);
   });
 });
 
@@ -127,16 +135,14 @@ describe('a form that returns to its own page', () => {
     await settled(sim, await startReceiver(), 1);
     const { page } = await openPage({ ...PHONE, javaScriptEnabled: false });
     await page.goto(sim.url + paymentPath(sim));
-    for (const number of [2, 3]) {
-      await page.getByRole('button', { name: 'Resend', exact: true }).click();
-      await page.getByText(`accepted, ${number} attempts`).waitFor();
-      // The browser scrolls to it and moves the focus asynchronously.
-      const outcome = page.locator(':target .dot', { hasText: '200' });
-      await outcome.waitFor();
-      const { y = -1, height = 0 } = (await outcome.boundingBox()) ?? {};
-      expect(y).toBeGreaterThanOrEqual(0);
-      expect(y + height).toBeLessThan(PHONE.viewport.height);
-    }
+    await page.getByRole('button', { name: 'Resend', exact: true }).click();
+    await page.getByText('accepted, 2 attempts').waitFor();
+    // The browser scrolls to it and moves the focus asynchronously.
+    const outcome = page.locator(':target .dot', { hasText: '200' });
+    await outcome.waitFor();
+    const { y = -1, height = 0 } = (await outcome.boundingBox()) ?? {};
+    expect(y).toBeGreaterThanOrEqual(0);
+    expect(y + height).toBeLessThan(PHONE.viewport.height);
     await page.keyboard.press('Tab');
     expect(await page.locator(':target .dot:focus').count()).toBe(1);
     await page.goto(`${sim.url}/_sim/ui/settings`);
@@ -157,20 +163,11 @@ async function answerFirstLast(page: Page): Promise<() => number> {
 }
 
 describe('a processed form', () => {
-  test('can be sent again after going back, or is cleared on its page while other forms keep their text', async () => {
+  test('is cleared on its page, while other forms keep their text', async () => {
     const sim = await startSim();
-    const { page, errors } = await openDashboard(sim, '/_sim/ui/cards');
-    const create = async () => {
-      await page.getByRole('button', { name: 'Create', exact: true }).click();
-      await page.getByRole('heading', { name: 'Test card' }).waitFor();
-      await page.locator('#live.on').waitFor();
-    };
-    await create();
-    await page.goBack();
-    await page.getByRole('heading', { name: 'Cards' }).waitFor();
-    await page.locator('#live.on').waitFor();
-    await create();
-    expect(sim.server.parts.cards.all.size).toBe(2);
+    const { cards, dialect, merchants } = sim.server.parts;
+    const card = await cards.issue(merchants.default, dialect.readCard({ fields: CARD, text: '' }));
+    const { page, errors } = await openDashboard(sim, `/_sim/ui/cards/${card.id}`);
     // An event refreshes the page, too.
     const requests = await answerFirstLast(page);
     await page.getByLabel('Amount to fund').fill('7');
@@ -181,25 +178,6 @@ describe('a processed form', () => {
     expect(await page.getByLabel('Amount to fund').inputValue()).toBe('7');
     expect(await hasFocus(page.getByRole('button', { name: 'Charge' }))).toBe(true);
     expect(requests()).toBeGreaterThan(1);
-    expect(errors).toEqual([]);
-  });
-
-  test('returns the focus to the page, and adds no history entry', async () => {
-    const sim = await startSim();
-    await sim.initiate(ORDER);
-    const { page, errors } = await openDashboard(sim, '/_sim');
-    await page.getByRole('link', { name: 'order-1' }).click();
-    // Both pages are connected, but only this one has the heading.
-    await page.getByRole('heading', { level: 1, name: 'order-1' }).waitFor();
-    await page.locator('#live.on').waitFor();
-    // An event refreshes the page, too.
-    const requests = await answerFirstLast(page);
-    await page.getByRole('button', { name: 'Approve' }).click();
-    await page.locator('#settle').waitFor({ state: 'detached' });
-    expect(await hasFocus(page.locator('main'))).toBe(true);
-    expect(requests()).toBeGreaterThan(1);
-    await page.goBack();
-    expect(new URL(page.url()).pathname).toBe('/_sim');
     expect(errors).toEqual([]);
   });
 });
@@ -218,7 +196,7 @@ describe('a form that does not reach the emulator', () => {
     expect(await page.locator('#live').textContent()).toBe('Disconnected, reconnecting…');
     expect(await page.getByRole('button', { name: 'Approve' }).getAttribute('aria-busy')).toBeNull();
     expect(await hasFocus(page.getByRole('button', { name: 'Approve' }))).toBe(true);
-    expect(await violationsOf(page, { within: '[role=alert]' })).toEqual([]);
+    if (IS_RELEASE) expect(await violationsOf(page, { within: '[role=alert]' })).toEqual([]);
     const second = await startSim(kept);
     await second.server.parts.merchants.add('Second Shop');
     second.server.parts.faults.set({ route: 'initiate', status: 503 });
@@ -241,8 +219,6 @@ describe('a form that does not reach the emulator', () => {
     };
     await page.goto(`${sim.url}/_sim/ui/cards`);
     await enterToken();
-    await page.goto(`${sim.url}/_sim/ui/cards`);
-    await page.locator('#live.on').waitFor();
     await page.context().clearCookies();
     await page.getByRole('button', { name: 'Create', exact: true }).click();
     await enterToken();
@@ -265,14 +241,6 @@ describe('a rejected form', () => {
       page.getByLabel('Name on the card'),
       page.getByLabel('Amount'),
     ];
-    // A hidden field, so that the long text takes no space.
-    await page.evaluate(
-      "document.querySelector('main form').insertAdjacentHTML('beforeend', '<input type=hidden name=more>')",
-    );
-    const more = page.locator('[name=more]');
-    await more.evaluate((field) => field.setAttribute('value', 'x'.repeat(2 ** 20)));
-    await create.click();
-    await page.getByRole('alert').getByText('1 MiB').waitFor();
     await title.fill('Half a card');
     await name.fill('A'.repeat(256));
     await amount.fill('much');

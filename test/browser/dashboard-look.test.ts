@@ -3,21 +3,17 @@ import { describe, expect, test } from 'vitest';
 import { requireTamperings } from '../../src/contract/tampering.ts';
 import { namesOf } from '../../src/contract/vocabulary.ts';
 import { NOT_ACCEPTED, PLACES, SIGNATURE, UI } from '../../src/http/pages/dashboard/paths.ts';
-import { OF_LOOKS, violationsOf } from '../helpers/axe.ts';
-import { openPage, picture, resize } from '../helpers/browser.ts';
+import { ALL_RULES, addAxe, OF_LOOKS, violationsOf } from '../helpers/axe.ts';
+import { openDashboard, openPage, picture, resize, withBrowser } from '../helpers/browser.ts';
 import { busySim, payWithMistakes, startNaiveShop } from '../helpers/busy.ts';
 import { misfits } from '../helpers/layout.ts';
-import { IS_RELEASE } from '../helpers/scope.ts';
-import { type Sim, startSim } from '../helpers/sim.ts';
+import { IS_RELEASE, sample } from '../helpers/scope.ts';
+import { paid, type Sim, startSim } from '../helpers/sim.ts';
+import { STATES } from '../helpers/states.ts';
 
-const THEMES = ['light', 'dark'] as const;
-const SIZES = [
-  { width: 1440, height: 900 },
-  { width: 1280, height: 800 },
-  { width: 1024, height: 768 },
-  { width: 768, height: 1024 },
-  { width: 360, height: 740 },
-] as const;
+withBrowser();
+
+const NOT_ACCEPTED_LIST = `?status=${NOT_ACCEPTED}`;
 const PATHS = Object.fromEntries(namesOf(PLACES).map((place) => [place, PLACES[place].path]));
 
 /** A page's path, or the steps that open it. */
@@ -27,7 +23,7 @@ type Way = string | ((page: Page) => Promise<unknown>);
 type Ways = Readonly<Record<string, Way>>;
 
 /** Every page of an emulator with many records. If a submitted form reveals more of a page, it is submitted first. */
-async function busyPages(): Promise<{ sim: Sim; places: Ways; records: Ways }> {
+async function busyPages(): Promise<{ sim: Sim; ways: Ways }> {
   const { sim, receiver } = await busySim();
   const { cards, clock, ipns, merchants, payments } = sim.server.parts;
   await merchants.add('Second Shop with a rather long name');
@@ -42,7 +38,7 @@ async function busyPages(): Promise<{ sim: Sim; places: Ways; records: Ways }> {
     await page.getByLabel(label, { exact: true }).fill(text);
     await page.getByRole('button', { name: button }).click();
   };
-  const places = {
+  const ways = {
     ...PATHS,
     // Shows links to newer and older records.
     requests: `${PLACES.requests.path}?cursor=6`,
@@ -52,13 +48,7 @@ async function busyPages(): Promise<{ sim: Sim; places: Ways; records: Ways }> {
       await fill(page, SIGNATURE, 'IPN', String(ipn), 'Check signature');
       await page.locator('#verdict').waitFor();
     },
-    'paused clock': async (page: Page) => {
-      await clock.move({ freeze: 'now' });
-      await page.goto(sim.url + PLACES.settings.path);
-    },
-    'not accepted': `/_sim?status=${NOT_ACCEPTED}`,
-  };
-  const records = {
+    'not accepted': `/_sim${NOT_ACCEPTED_LIST}`,
     found: `${UI}/search?q=order`,
     'a pending payment': `${UI}/payments/${payments.require('order-10').id}`,
     'a story with its verdict': `${UI}/payments/${paid}#step-initiated-1`,
@@ -71,40 +61,77 @@ async function busyPages(): Promise<{ sim: Sim; places: Ways; records: Ways }> {
       await fill(page, `${UI}/new-payment`, 'Amount', 'much', 'Create payment');
       await page.getByRole('alert').waitFor();
     },
+    // The last one, because it stays paused.
+    'paused clock': async (page: Page) => {
+      await clock.move({ freeze: 'now' });
+      await page.goto(sim.url + PLACES.settings.path);
+    },
   };
-  return { sim, places, records };
+  return { sim, ways };
 }
 
+/** Pages with every kind of element. */
+const TYPICAL: readonly string[] = [
+  'payments',
+  'requests',
+  'cards',
+  'settings',
+  'a story with its verdict',
+  'a form refused',
+];
+/** Pages with every colour. */
+const COLOURFUL: readonly string[] = ['payments', 'a story with its verdict'];
+
 interface Look {
-  colorScheme: (typeof THEMES)[number];
-  size: (typeof SIZES)[number];
+  colorScheme: 'light' | 'dark';
+  size: { width: number; height: number };
+  /** The names or tags of axe's rules. */
+  rules: readonly string[];
+  /** The pages to look at; default: all. */
+  of?: readonly string[];
 }
+
+const [WIDE, NARROW] = [
+  { width: 1440, height: 900 },
+  { width: 360, height: 740 },
+];
+const SIZES = [
+  WIDE,
+  { width: 1280, height: 800 },
+  { width: 1024, height: 768 },
+  { width: 768, height: 1024 },
+  NARROW,
+];
 
 /** The groups of display modes: each page is loaded once per group. */
 const VISITS: readonly (readonly Look[])[] = IS_RELEASE
-  ? SIZES.map((size) => THEMES.map((colorScheme) => ({ colorScheme, size })))
+  ? SIZES.map((size) => [
+      { colorScheme: 'light', size, rules: ALL_RULES },
+      { colorScheme: 'dark', size, rules: ALL_RULES },
+    ])
   : [
       [
-        { colorScheme: 'light', size: SIZES[0] },
-        { colorScheme: 'dark', size: SIZES[4] },
+        { colorScheme: 'light', size: WIDE, rules: [] },
+        { colorScheme: 'light', size: NARROW, rules: ALL_RULES },
+        { colorScheme: 'dark', size: NARROW, rules: OF_LOOKS, of: COLOURFUL },
       ],
     ];
 
 /** Checks pages, and reports problems by page and display mode. */
-async function checkAll(sim: Sim, ways: Ways, looks: readonly Look[], of: string) {
-  const { page, errors } = await openPage({ reducedMotion: 'reduce' });
+async function checkAll(sim: Sim, ways: Ways, looks: readonly Look[], group: string) {
+  const { page, errors } = await openPage({ isNew: true });
+  await addAxe(page);
   const wrong: Record<string, string[]> = {};
   for (const [name, way] of Object.entries(ways)) {
     if (typeof way === 'string') await page.goto(sim.url + way);
     else await way(page);
-    for (const [index, { colorScheme, size }] of looks.entries()) {
+    for (const { colorScheme, size, rules } of looks.filter(({ of }) => of?.includes(name) ?? true)) {
       await page.emulateMedia({ colorScheme });
       await resize(page, size);
-      const how = index === 0 || IS_RELEASE ? {} : { rules: OF_LOOKS };
-      const found = [...(await misfits(page)), ...(await violationsOf(page, how))];
+      const found = [...(await misfits(page)), ...(rules.length ? await violationsOf(page, { rules }) : [])];
       const look = `${size.width}-${colorScheme}`;
       if (found.length) wrong[`${name}, ${look}`] = found;
-      await picture(page, `dashboard-${of}-${name.replaceAll(' ', '-')}-${look}`);
+      await picture(page, `dashboard-${group}-${name.replaceAll(' ', '-')}-${look}`);
     }
   }
   expect(wrong).toEqual({});
@@ -115,18 +142,104 @@ async function checkAll(sim: Sim, ways: Ways, looks: readonly Look[], of: string
 describe.each(VISITS.map((looks) => ({ widths: looks.map(({ size }) => size.width), looks })))(
   '$widths pixels wide',
   ({ looks }) => {
-    test.each(['places', 'records'] as const)(
-      'the %s of a busy emulator fit, and axe finds nothing',
-      async (of) => {
-        const { sim, ...pages } = await busyPages();
-        await checkAll(sim, pages[of], looks, of);
-      },
-    );
+    test('the pages of a busy emulator fit, and axe finds nothing', async () => {
+      const { sim, ways } = await busyPages();
+      const chosen = sample(Object.entries(ways), ([name]) => TYPICAL.includes(name));
+      await checkAll(sim, Object.fromEntries(chosen), looks, 'busy');
+    });
 
-    test('empty lists fit, and axe finds nothing', async () => {
+    test.runIf(IS_RELEASE)('empty lists fit, and axe finds nothing', async () => {
       const lists = ['payments', 'requests', 'cards'] as const;
       const ways = Object.fromEntries(lists.map((place) => [place, PLACES[place].path]));
       await checkAll(await startSim(), ways, looks, 'empty');
     });
+
+    test.runIf(IS_RELEASE).each(namesOf(STATES))('the page of a payment fits: %s', async (state) => {
+      const sim = await startSim({ ipnTimeout: '1s' });
+      await STATES[state](sim);
+      const { id } = sim.server.parts.payments.require('order-1');
+      await checkAll(sim, { [state]: `${UI}/payments/${id}` }, looks, 'state');
+    });
   },
 );
+
+const LONG = 'order-2026-11-22-of-the-second-shop-17';
+const LISTS = ['', NOT_ACCEPTED_LIST, '/ui/requests', '/ui/cards'];
+
+test('a list starts near the top even with a fault and a moved clock, has rows of 36 pixels, and takes four requests', async () => {
+  const { sim } = await busySim();
+  const { page } = await openPage();
+  let paths: string[] = [];
+  page.on('request', (request) => paths.push(new URL(request.url()).pathname));
+  for (const list of sample(LISTS, (path) => path === '')) {
+    paths = [];
+    await resize(page, { width: 1440, height: 900 });
+    await page.goto(`${sim.url}/_sim${list}`);
+    await page.locator('#live.on').waitFor();
+    expect(paths).toEqual([
+      `/_sim${list.split('?')[0]}`,
+      '/_sim/ui/dashboard.css',
+      '/_sim/ui/live.js',
+      '/_sim/events',
+    ]);
+    await page.getByText('1 fault active').waitFor();
+    await page.getByText(/Clock is .* ahead/).waitFor();
+    const rows = page.locator('tbody tr');
+    const boxes = await rows.evaluateAll((all) => all.map((row) => row.getBoundingClientRect()));
+    const heights = new Set(boxes.map(({ height }) => Math.round(height)));
+    expect([list, ...heights]).toEqual([list, 36]);
+    expect(boxes[0]?.y).toBeLessThan(300);
+    await resize(page, { width: 390, height: 844 });
+    expect((await rows.first().boundingBox())?.y).toBeLessThan(330);
+  }
+});
+
+test('identifiers of 20 characters, and the port and path of an address, are whole on 1280 pixels', async () => {
+  const sim = await startSim();
+  const identifier = 'order-2026-11-22-100';
+  const ipn_url = 'http://127.0.0.1:9/wp-json/the-second-shop/v1/gateway/ipn';
+  // Its second use is a warning beside it.
+  for (let times = 0; times < 2; times++) await paid(sim, { identifier, ipn_url });
+  const { page } = await openPage({ viewport: { width: 1280, height: 800 } });
+  const isWhole = (of: string) =>
+    page
+      .locator(of)
+      .evaluateAll((all) => all.map((one) => one.scrollWidth <= one.clientWidth && one.scrollHeight <= 36));
+  await page.goto(`${sim.url}/_sim`);
+  expect(await isWhole('tbody th, tbody td.cause')).toEqual([true, true, true, true]);
+  expect(await page.locator('tbody th a').first().innerText()).toBe(identifier);
+  await page.goto(`${sim.url}/_sim${NOT_ACCEPTED_LIST}`);
+  expect(await isWhole('tbody th, tbody td.address')).toEqual([true, true, true, true]);
+  expect(await page.locator('td.address').first().innerText()).toBe(ipn_url);
+});
+
+test('on a phone, a list is still read as a table, and a shortened identifier is copied in full', async () => {
+  const { sim } = await busySim();
+  const { page } = await openDashboard(sim, '/_sim/ui/settings', { viewport: { width: 360, height: 740 } });
+  const row = page.getByRole('table', { name: 'Codes' }).getByRole('row').nth(1);
+  expect(await row.getByRole('rowheader').textContent()).toBe('wallet@example.com');
+  expect(await row.getByRole('cell').count()).toBe(5);
+  await page.goto(`${sim.url}/_sim`);
+  const link = page.getByRole('link', { name: LONG, exact: true });
+  const selected = await link.evaluate((one) => {
+    const selection = one.ownerDocument.getSelection();
+    selection?.selectAllChildren(one);
+    return String(selection);
+  });
+  expect(selected).toBe(LONG);
+  const head = link.locator('span');
+  expect(await head.evaluate((one) => one.scrollWidth > one.clientWidth)).toBe(true);
+});
+
+test('a list is printed without navigation and controls', async () => {
+  const sim = await startSim();
+  await paid(sim);
+  const { page } = await openPage();
+  await page.goto(`${sim.url}/_sim${NOT_ACCEPTED_LIST}`);
+  await page.emulateMedia({ media: 'print' });
+  for (const hidden of ['.tabs', '.top search', '.toolbar nav', 'td button', '.foot']) {
+    const first = page.locator(hidden).first();
+    expect([hidden, await first.count(), await first.isVisible()]).toEqual([hidden, 1, false]);
+  }
+  expect(await page.getByRole('link', { name: 'order-1', exact: true }).isVisible()).toBe(true);
+});

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
-import { openPage, picture, resize } from '../helpers/browser.ts';
+import { openPage, picture, resize, withBrowser } from '../helpers/browser.ts';
 import { startNaiveShop } from '../helpers/busy.ts';
 import { ORDER, startSim } from '../helpers/sim.ts';
+
+withBrowser();
 
 test('a shop that signs another amount gets an explanation, is fixed, and gets the IPN again', async () => {
   const sim = await startSim();

@@ -1,6 +1,6 @@
-import type { BrowserContextOptions, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import type { StartOptions } from '../../src/options/start-options.ts';
-import { openPage, type TestPage } from './browser.ts';
+import { openPage, type PageOptions, type TestPage } from './browser.ts';
 import { type Received, type Receiver, startReceiver } from './receiver.ts';
 import { ask, type Sim, startSim } from './sim.ts';
 
@@ -24,7 +24,7 @@ export interface Shop extends TestPage {
 
 interface ShopOptions {
   start?: StartOptions;
-  browser?: BrowserContextOptions;
+  browser?: PageOptions;
   fields?: Record<string, string>;
 }
 

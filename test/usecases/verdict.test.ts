@@ -549,6 +549,17 @@ describe('a forged IPN', () => {
   });
 });
 
+it('only a signature in a response is compared with every mistake, which takes a thousand hashes', async () => {
+  const { sim, id, ofPayment } = await settledWith([{ status: 400, body: 'no' }, {}]);
+  const { ipns, dialect } = sim.server.parts;
+  const spy = vi.spyOn(dialect, 'verify');
+  onTestFinished(() => spy.mockRestore());
+  expect(ofPayment().fix).toContain('Does your handler read 49.90 as a number?');
+  const [delivery] = await ipns.fire({ payment: id, tamper: requireTamperings('amount') });
+  expect(delivery && ipns.verdict(delivery).headline).toBe('Your handler accepted a forged IPN.');
+  expect(spy).not.toHaveBeenCalled();
+});
+
 describe('a payment without an IPN', () => {
   const verdictAfter = async (
     outcome?: 'approve' | 'fail' | 'cancel' | 'expire',

@@ -9,7 +9,7 @@ import {
   PAYMENT_PARAMETER,
   toWire,
 } from './names.ts';
-import { isSignatureMistake, sign, signatureCheck, signatureCode, verify } from './signature.ts';
+import { isSignatureMistake, readIpn, sign, signatureCheck, signatureCode, verify } from './signature.ts';
 
 const toggled = (id: string, active: boolean): ServiceCall => ({
   method: 'PUT',
@@ -49,6 +49,7 @@ export const merchantDialect: MerchantDialect = {
   },
   sign,
   verify,
+  readIpn,
   signatureCode,
   signatureCheck,
   isSignatureMistake,
@@ -57,6 +58,7 @@ export const merchantDialect: MerchantDialect = {
     return {
       invent,
       verify,
+      readIpn,
       sign,
       signatureCode,
       signatureCheck,

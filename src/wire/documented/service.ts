@@ -45,7 +45,14 @@ import {
   missingPath,
   PAYMENT_PARAMETER,
 } from './names.ts';
-import { fingerprint, isSignatureMistake, signatureCheck, signatureCode, verify } from './signature.ts';
+import {
+  fingerprint,
+  isSignatureMistake,
+  readIpn,
+  signatureCheck,
+  signatureCode,
+  verify,
+} from './signature.ts';
 import { diagnosis } from './variants.ts';
 
 const serviceError: Dialect['serviceError'] = ({ message, problems }) => ({
@@ -159,6 +166,7 @@ export const dialect: Dialect = {
   maskCards,
   ipn: { compose, resigned, fingerprint, corruptSignature },
   verify,
+  readIpn,
   isSignatureMistake,
   diagnosis,
   signatureCode,

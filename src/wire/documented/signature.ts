@@ -204,9 +204,12 @@ interface Read
   problem?: string;
 }
 
+/** A pasted body may end with a line end that is not a part of its last field. */
+const withoutLineEnd = (body: string) => body.replace(/\r?\n$/, '');
+
 /** Checks status and signature over `data.amount` + `identifier` (documented: signature). */
 export const verify: IpnTools['verify'] = (received, keys, instead) => {
-  const body = received.replace(/\r?\n$/, '');
+  const body = withoutLineEnd(received);
   const { problem, parsedAmount, trx, currency, charge, ...read } = readFields(body);
   const fields = instead === undefined ? read : { ...read, signature: instead };
   const { status, identifier, amount, signature } = fields;
@@ -239,6 +242,13 @@ export const verify: IpnTools['verify'] = (received, keys, instead) => {
     signedText: signedAmount + identifier,
     foundText: text,
   };
+};
+
+export const readIpn: IpnTools['readIpn'] = (received, secretKey) => {
+  const { amount, parsedAmount, identifier, signature } = readFields(withoutLineEnd(received));
+  const isSigned = secretKey !== undefined && amount !== null && identifier !== null;
+  const expected = isSigned ? sign(parsedAmount ?? amount, identifier, secretKey) : undefined;
+  return { amount, signature, authentic: signature === expected };
 };
 
 function statusProblems(status: string | null): string[] {
