@@ -188,6 +188,8 @@ describe('pay', () => {
         /^Verdict .*answered 500.* Gateways of this kind send each IPN once: .* unpaid\.$/m,
       );
       expect(stdout).toMatch(/^Fix .*Then resend the IPN\.$/m);
+      if (!more.some((flag) => flag === '--all'))
+        expect(stderr).toMatch(/^After the fix, resend it: .* ipn resend ipn_\w+$/m);
       expect(stderr.split('\n').filter((line) => line === notice)).toHaveLength(expected === 0 ? 1 : 0);
     }
     const accepted = await startReceiver();
