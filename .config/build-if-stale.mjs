@@ -17,7 +17,7 @@ const sources = [...FILES, ...FOLDERS.flatMap(pathsIn)];
 const isFirst = !existsSync(BUILT);
 if (isFirst || sources.some((path) => changedAt(path) > changedAt(BUILT))) {
   const why = isFirst ? 'first start' : 'its sources have changed';
-  process.stderr.write(`gateway-sim: building (${why}, about 10 seconds)…\n`);
+  process.stderr.write(`gateway-sim: building (${why}), which takes up to a minute…\n`);
   // If it fails, the error contains what it wrote to stderr.
   execSync('npm run --silent build', { stdio: 'pipe' });
 }

@@ -70,7 +70,7 @@ async function runningOn(
       inMemory ? 'port_in_use' : 'folder_in_use',
       `the emulator at ${url} (process ${pid}) was started with a different ${differing}`,
       {
-        hint: hint`Stop it with: ${inMemory ? command('stop', '--url', url) : command('stop')}. ${SECOND_EMULATOR}`,
+        hint: hint`${SECOND_EMULATOR}, or stop this one with: ${inMemory ? command('stop', '--url', url) : command('stop')}`,
       },
     );
   }

@@ -91,9 +91,12 @@ export function whatToDo({ id, state, attempts, verdict, unexplained }: Reported
   // The egress guard rejected it, so nothing was sent.
   if (id === null || !last || state === 'refused' || verdict.tone !== 'bad') return [];
   if (unexplained) return [hint`Find the cause: ${command('ipn diagnose', id)}`];
-  return last.responseStatus !== null && last.error !== null
-    ? [hint`Request and response: ${command('ipn show', id)}`]
-    : [];
+  return [
+    ...(last.responseStatus !== null && last.error !== null
+      ? [hint`Request and response: ${command('ipn show', id)}`]
+      : []),
+    ...(state === 'failed' ? [hint`After the fix, resend it: ${command('ipn resend', id)}`] : []),
+  ];
 }
 
 /** An attempt as it was on the wire, line by line: the request (`>`), the response (`<`) and the error (`!`). */

@@ -1,5 +1,5 @@
 import { describeFailure } from '../contract/describe-delivery.ts';
-import { usage } from '../contract/error.ts';
+import { command, hint, usage } from '../contract/error.ts';
 import { Egress } from '../delivery/egress.ts';
 import { failureOf, type HttpResponse, headerPairs, send } from '../delivery/sender.ts';
 import { dialect } from '../library/merchant-client.ts';
@@ -79,6 +79,8 @@ export async function listenForIpns(
       JSON.stringify({ event: 'ready', url, port, forwardTo: forwardTo ?? null, pid: process.pid }),
     );
   else output.line(`Listening for IPNs at ${url}${target}. Press Ctrl-C to stop.`);
+  if (!output.json && port !== DEFAULT_PORT)
+    output.notice(hint`Send them here with: ${command('payments create', '--ipn-url', `${url}/ipn`)}`);
   await new Promise((resolve) => {
     for (const name of ['SIGINT', 'SIGTERM']) signals.once(name, resolve);
   });

@@ -1,16 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { basename, delimiter, dirname, join, relative, resolve } from 'node:path';
 import { Command as Commander, CommanderError, Help, Option } from 'commander';
-import {
-  command as commandHint,
-  GatewayError,
-  hint,
-  kebab,
-  nearestName,
-  renderHint,
-  synonymOf,
-  usage,
-} from '../contract/error.ts';
+import { GatewayError, hint, kebab, nearestName, renderHint, synonymOf, usage } from '../contract/error.ts';
 import { PROFILE_NAMES } from '../contract/profiles.ts';
 import { namesOf } from '../contract/vocabulary.ts';
 import { unlikeGatewaySim } from '../library/control-client.ts';
@@ -234,11 +225,9 @@ function requireNoExcess({ args, registeredArguments, parent }: Commander): void
   if (excess === undefined || !parent || registeredArguments.at(-1)?.variadic) return;
   const names = parent.commands.map((command) => command.name());
   const meant = nearestName(excess, names);
-  throw usage(`unknown command '${parent.name()} ${excess}'`, {
-    hint: meant
-      ? hint`Did you mean: ${commandHint(`${parent.name()} ${meant}`)}?`
-      : hint`Available: ${names.join(', ')}`,
-  });
+  const unknown = `unknown command '${parent.name()} ${excess}'`;
+  if (meant) throw usage(`${unknown}: did you mean ${parent.name()} ${meant}?`);
+  throw usage(unknown, { hint: hint`Available: ${names.join(', ')}` });
 }
 
 /** The shortest way to run this program in the folder, so that printed commands can be pasted. */
@@ -449,7 +438,7 @@ function withSynonym(text: string, command: Commander): string {
     return `gateway-sim: unknown option '--${written}': set "${key}" in the configuration file\n`;
   const known = dashes ? options.map(({ long }) => long?.slice(2) ?? '') : commands.map((one) => one.name());
   const meant = synonymOf(written, known);
-  return meant === undefined
-    ? text
-    : `${text.replace(/\n\(Did you mean[^\n]*/, '').trimEnd()}\n(Did you mean ${dashes}${meant}?)\n`;
+  const others = /\n\(Did you mean (?:one of )?([^\n]*)\?\)/;
+  if (meant === undefined) return text.replace(others, ': did you mean $1?');
+  return `${text.replace(others, '').trimEnd()}: did you mean ${dashes}${meant}?\n`;
 }

@@ -31,7 +31,7 @@ async function nameOwner(error: unknown, { host, port }: ResolvedOptions): Promi
   const url = urlOf(host, port);
   if ((await probe({ url }, PROBE_MS)) !== 'ready') return error;
   return new GatewayError('port_in_use', `port ${port} on ${host} is in use by another gateway-sim`, {
-    hint: hint`Stop it with: ${command('stop', '--url', url)}. ${SECOND_EMULATOR}`,
+    hint: hint`${SECOND_EMULATOR}, or stop this one with: ${command('stop', '--url', url)}`,
     cause: error,
   });
 }

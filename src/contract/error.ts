@@ -45,7 +45,7 @@ export function hint(texts: TemplateStringsArray, ...values: readonly (Hint[numb
 }
 
 /** How two emulators run at a time. */
-export const SECOND_EMULATOR = hint`Or run a second one with: ${option('port', '0')} ${option('dataDir', '<folder>')}`;
+export const SECOND_EMULATOR = hint`Run a second one with ${option('port', '0')} ${option('dataDir', '<folder>')}`;
 
 /** `dataDir` → `data-dir`. */
 export function kebab(name: string): string {

@@ -250,7 +250,7 @@ function inUse(folder: string, owner = 'whose lock cannot be read'): GatewayErro
     'folder_in_use',
     `the data folder ${folder} is in use by another gateway-sim (${owner})`,
     {
-      hint: hint`Stop it with: ${stop}. ${SECOND_EMULATOR}`,
+      hint: hint`${SECOND_EMULATOR}, or stop this one with: ${stop}`,
     },
   );
 }

@@ -96,7 +96,9 @@ describe('start --detach', () => {
     expect(stderr).toContain(`already running at ${ready.url}`);
     const other = await again('--seed', 'b');
     expect([other.code, other.stdout]).toEqual([5, '']);
-    expect(other.stderr).toMatch(/was started with a different --seed\n +Stop it with: .*stop --url/);
+    expect(other.stderr).toMatch(
+      /was started with a different --seed\n +Run a second one .* stop this one with: .*stop --url/,
+    );
     await run(['stop', '--url', ready.url], { cwd });
   });
 

@@ -28,6 +28,12 @@ const pidAt = (url: string) =>
     () => undefined,
   );
 
+it('exec shows a person where the emulator and its dashboard are', async () => {
+  const cwd = await temporaryFolder();
+  const { stderr } = await run(['exec', '--', 'true'], { cwd, isTerminal: true });
+  expect(stderr).toMatch(/^gateway-sim: (http:\/\/127\.0\.0\.1:\d+), dashboard \1\/_sim$/m);
+});
+
 describe('exec', () => {
   it('starts an emulator for the command, and leaves stdin and stdout to the command', async () => {
     const cwd = await temporaryFolder();
@@ -251,7 +257,7 @@ describe('exec', () => {
       '1 2',
       '--no-panel',
       '--secret-key',
-      'sec_of_the_team',
+      'sec_sim_of_the_team',
       '--artifacts',
       'out',
     ];

@@ -17,11 +17,11 @@ describe('every command', () => {
     [['faults', 'set', 'initiate', '--statsu', '503'], '--status'],
     [['init', '--forc'], '--force'],
     // Synonyms.
-    [['ipn', 'fire', '--forged', 'amount'], '(Did you mean --tamper?)'],
-    [['webhooks', 'list'], '(Did you mean ipn?)'],
+    [['ipn', 'fire', '--forged', 'amount'], ': did you mean --tamper?'],
+    [['webhooks', 'list'], ': did you mean ipn?'],
     [['ipn', 'forge'], 'ipn fire'],
     [['ipn', 'send'], 'ipn fire'],
-    [['pay', '--success'], '(Did you mean --approve?)'],
+    [['pay', '--success'], ': did you mean --approve?'],
   ])('%j exits 2, and the error suggests %s', async (args, suggestion) => {
     const { code, stdout, stderr } = await run(args, { cwd: await temporaryFolder() });
     expect([code, stdout]).toEqual([2, '']);

@@ -322,6 +322,13 @@ async function listening(args: readonly string[]) {
 const FORM = { 'Content-Type': 'application/x-www-form-urlencoded' };
 
 describe('ipn listen', () => {
+  it('on another port says how to send IPNs there', async () => {
+    const listener = launch(['ipn', 'listen', '--port', '0', '--secret', SECRET], {
+      cwd: await temporaryFolder(),
+    });
+    await listener.until((_, stderr) => stderr.includes('payments create --ipn-url http://'));
+  });
+
   it('verifies and prints IPNs, and stops on SIGTERM', async () => {
     const listener = await listening([]);
     const good = await fetch(`${listener.url}/ipn?order=1`, { method: 'POST', headers: FORM, body: GOOD });

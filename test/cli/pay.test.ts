@@ -24,6 +24,14 @@ describe('pay', () => {
     expect([code, body.payment.id]).toEqual([0, newest]);
   });
 
+  it('shows each of two IPNs', async () => {
+    const receiver = await startReceiver();
+    const { cwd } = await startHere({ faults: [{ route: 'ipn', duplicate: true }] });
+    await run(['payments', 'create', '--ipn-url', `${receiver.url}/ipn`], { cwd });
+    const { stdout } = await run(['pay', '--approve'], { cwd });
+    expect(stdout).toMatch(/^IPN +delivered: .*: The first got 200\. .* 200\.$/ms);
+  });
+
   it('accepts an identifier with any characters', async () => {
     const { cwd, create } = await start();
     const id = await create('S0/42?a#b %');
@@ -188,6 +196,8 @@ describe('pay', () => {
         /^Verdict .*answered 500.* Gateways of this kind send each IPN once: .* unpaid\.$/m,
       );
       expect(stdout).toMatch(/^Fix .*Then resend the IPN\.$/m);
+      if (!more.some((flag) => flag === '--all'))
+        expect(stderr).toMatch(/^After the fix, resend it: .* ipn resend ipn_\w+$/m);
       expect(stderr.split('\n').filter((line) => line === notice)).toHaveLength(expected === 0 ? 1 : 0);
     }
     const accepted = await startReceiver();

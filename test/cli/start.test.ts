@@ -160,7 +160,7 @@ describe('a printed command finds its emulator', () => {
     ]) {
       const { code, stderr } = await run(['start', ...args], { cwd });
       expect([code, stderr]).toEqual([5, expect.stringContaining('in use')]);
-      const [, stop = ''] = /(?:Stop it|stop the other emulator) with: (.*?)(?: \(|$)/m.exec(stderr) ?? [];
+      const [, stop = ''] = /stop this one with: (.*?)(?: \(|$)/m.exec(stderr) ?? [];
       const status = stop.replace(' stop ', ' status ');
       expect((await pasted(status, cwd)).stdout).toContain(ready.url);
     }

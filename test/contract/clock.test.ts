@@ -3,8 +3,8 @@ import { ClockInput, parseInstant } from '../../src/contract/clock.ts';
 import { parseInput } from '../../src/contract/input.ts';
 
 it.each([
-  [{}, 'must have exactly one of advance, freeze and resume'],
-  [{ freeze: 'now', resume: true }, 'must have exactly one of advance, freeze and resume'],
+  [{}, 'must have exactly one of advance, freeze, resume and reset'],
+  [{ freeze: 'now', resume: true }, 'must have exactly one of advance, freeze, resume and reset'],
   [{ advance: 'soon' }, 'advance must be a duration'],
   [{ freeze: '2999-02-30' }, 'freeze must be now, or a time with its zone'],
   [{ advance: '1h', timeout: '241s' }, 'timeout must be a duration such as 500ms or 10s, at most 240s'],

@@ -82,6 +82,9 @@ export const exec = defineCommand({
     const finishArtifacts =
       artifacts === undefined ? undefined : writeArtifacts(server, artifacts, onUnwritten);
     if (!output.quiet) {
+      // For a person: CI has no use for it.
+      if (io.stdout.isTTY)
+        output.notice(`gateway-sim: ${server.url}, dashboard ${server.parts.runtime.baseUrl()}/_sim`);
       for (const notice of noticesOf(server, output)) output.notice(notice);
       reportRejections(server, output);
     }

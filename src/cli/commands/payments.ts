@@ -1,4 +1,5 @@
 import { curlCommand } from '../../contract/curl.ts';
+import { describeAttempts } from '../../contract/describe-delivery.ts';
 import { command, GatewayError, type Hint, hint, usage } from '../../contract/error.ts';
 import type { Payment, PaymentFilter, Settled, SettleInput } from '../../contract/payment.ts';
 import { INITIATE_FIELDS, PAYMENT_FILTERS, phraseOf, SETTLE_FIELDS } from '../../contract/request-fields.ts';
@@ -132,7 +133,7 @@ function settledText({ payment, delivery, redirectUrl, visit, verdict }: Settled
     Status: payment.status,
     Amount: `${payment.amount} ${payment.currency}  ${payment.mode}`,
     IPN: delivery
-      ? `${delivery.state}: ${receiverOf(delivery)}: ${waited}${describeLastAttempt(delivery)}`
+      ? `${delivery.state}: ${receiverOf(delivery)}: ${waited}${delivery.attempts.length > 1 ? describeAttempts(delivery.attempts) : describeLastAttempt(delivery)}`
       : 'none sent',
     ...(delivery && progressFacts(delivery)),
     Redirect: redirectUrl
