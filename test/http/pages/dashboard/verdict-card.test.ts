@@ -12,7 +12,7 @@ const RULE = /^Your fault rule, not your handler$/;
 const SAYS: Readonly<Record<keyof typeof STATES, readonly [headline: RegExp, where?: RegExp]>> = {
   delivered: [/^Delivered: your handler answered 200/],
   'wrong signature': [/^Your handler signed 49\.9\. The IPN says 49\.90\.$/, HANDLER],
-  '400': [/^Your handler rejected a genuine IPN \(400\) without a reason\.$/, HANDLER],
+  '400': [/^Your handler rejected a genuine IPN \(400\)\.$/, HANDLER],
   '500': [/^Your handler failed \(500\)\.$/, HANDLER],
   hang: [/^Your handler did not answer in time\.$/, HANDLER],
   unreachable: [/^Your shop is not running at this address\.$/, SHOP],
