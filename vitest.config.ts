@@ -31,7 +31,6 @@ export default defineConfig({
         exclude: ['**/node_modules/**', ...exclude],
         // A worker loads a module once for all of its files; files that replace modules cannot share a worker.
         isolate: mocks,
-        ...(name === 'browser' && { maxWorkers: 1, sequence: { groupOrder: 1 } }),
         testTimeout: HANGS_MS,
         hookTimeout: HANGS_MS,
         expect: { poll: { timeout: HANGS_MS / 2, interval: 20 } },
