@@ -50,9 +50,12 @@ const CHANGES = [
   expect.objectContaining({ table: 'mails', column: '*', from: null, to: 'a row' }),
 ];
 
-/** Changes all rows again and again until it is stopped, and prints why it could not. It waits for no lock. */
+/**
+ * Changes all rows some hundred times a second until it is stopped, and prints why it could not. It waits for no lock.
+ * Without a break, it would leave no moment to copy on a machine with one core.
+ */
 const WRITER = `
-import signal, sqlite3, sys
+import signal, sqlite3, sys, time
 signal.signal(signal.SIGTERM, lambda *_: sys.exit())
 db = sqlite3.connect(sys.argv[1], timeout=0, isolation_level=None)
 db.execute(f'PRAGMA journal_mode = {sys.argv[2]}')
@@ -62,6 +65,7 @@ print('writing', flush=True)
 while True:
     try:
         db.execute('UPDATE orders SET version = version + 1')
+        time.sleep(0.002)
     except sqlite3.OperationalError as error:
         print(error, flush=True)
 `;
