@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { hostName, isEmail, isLoopback } from './contract/address.ts';
 import { nearestName, usage } from './contract/error.ts';
 import { readOrigin } from './contract/page-origin.ts';
@@ -115,8 +116,16 @@ export function settingsOf(
       options.paymentExpires === undefined ? null : within('paymentExpires', options.paymentExpires),
     mapped: target,
     looksLocal: (url) => egress.looksLocal(target(url)),
-    unreachable: (url) => (forwarding.to === null ? egress.unreachable(target(url)) : null),
+    unreachable: (url) => (forwarding.to === null ? unreachable(target(url), egress) : null),
   };
+}
+
+/** A name is resolved when an IPN is sent. Until then, nobody knows whether it exists and needs to be allowed. */
+function unreachable(url: string, egress: Egress): string | null {
+  const problem = egress.unreachable(url);
+  const { hostname } = new URL(url);
+  const isName = isIP(hostname.replace(/^\[|\]$/g, '')) === 0 && !isLoopback(hostname);
+  return problem && isName ? `${hostname} must resolve to a loopback or private address` : problem;
 }
 
 /**

@@ -1,13 +1,13 @@
 import type { Attempt, Delivery } from '../contract/delivery.ts';
 import { describeChanges } from '../contract/describe-changes.ts';
-import { outcomeOf } from '../contract/describe-delivery.ts';
+import { originOf, outcomeOf } from '../contract/describe-delivery.ts';
 import { command, type Hint, hint, renderHint } from '../contract/error.ts';
 import type { SimEvent } from '../contract/event.ts';
-import type { TimelineEntry } from '../contract/payment.ts';
+import type { Payment, TimelineEntry } from '../contract/payment.ts';
 import { shownHeaders } from '../contract/secrets.ts';
 import { shorten } from '../contract/text.ts';
 import { moment, REDIRECT_WAIT_MS } from '../contract/time.ts';
-import type { Verdict } from '../contract/verdict.ts';
+import { FORGED_IPN_ACCEPTED, fixLabel, type Verdict } from '../contract/verdict.ts';
 import { PAYMENT_EVENTS, TIMELINE_EVENTS } from '../contract/vocabulary.ts';
 import { ownWords } from '../domain/receiver-answer.ts';
 import { isRejectedInitiate } from '../library/merchant-client.ts';
@@ -53,9 +53,22 @@ export function progressFacts({ attempts, underWay, nextAttemptAt }: ReportedDel
   };
 }
 
-export function verdictFacts({ cause, fix }: Verdict): Record<string, string | undefined> {
-  return { Verdict: cause, Fix: fix ?? undefined };
+export function verdictFacts(verdict: Verdict): Record<string, string | undefined> {
+  return { Verdict: verdict.cause, [fixLabel(verdict)]: verdict.fix ?? undefined };
 }
+
+/** What the shop did with the IPN of a payment, in a word; `-` for one that needs no IPN. */
+export function acceptanceOf({ status, verdict }: Pick<Payment, 'status' | 'verdict'>): string {
+  if (verdict.forgeryAccepted) return FORGED_IPN_ACCEPTED;
+  return status === 'succeeded' ? ACCEPTANCES[verdict.tone] : '-';
+}
+
+const ACCEPTANCES: Readonly<Record<Verdict['tone'], string>> = {
+  good: 'accepted',
+  warning: 'warning',
+  bad: 'not accepted',
+  waiting: 'waiting',
+};
 
 /** The failure of `--require-delivery`; undefined if the receiver accepted every IPN. */
 export function deliveryProblem(
@@ -63,7 +76,9 @@ export function deliveryProblem(
 ): string | undefined {
   const failed = deliveries.filter(({ state, verdict }) => state !== 'delivered' || verdict.tone === 'bad');
   const [first] = failed;
-  return first && `${failed.length} of ${deliveries.length} IPNs not accepted: ${first.verdict.cause}`;
+  if (!first) return undefined;
+  const { cause, forgeryAccepted } = first.verdict;
+  return forgeryAccepted ? cause : `${failed.length} of ${deliveries.length} IPNs not accepted: ${cause}`;
 }
 
 /** What the response to a rejected attempt says; undefined if its body is empty. */
@@ -102,12 +117,13 @@ export function whatToDo({ id, state, attempts, verdict, unexplained }: Reported
 /** An attempt as it was on the wire, line by line: the request (`>`), the response (`<`) and the error (`!`). */
 export function attemptText(attempt: Attempt): string {
   const { number, startedAt, durationMs, url, error, responseStatus } = attempt;
+  const origin = originOf(attempt);
   const side = (mark: string, first: string, headers: Attempt['requestHeaders'], body: string | null) =>
     [first, ...headers.map((pair) => pair.join(': ')), '', body ?? '']
       .flatMap((text) => text.split(/\r?\n/))
       .map((line) => `  ${mark} ${line}`);
   return [
-    `Attempt ${number} at ${startedAt}, ${durationMs} ms`,
+    `Attempt ${number}${origin && `, ${origin},`} at ${startedAt}, ${durationMs} ms`,
     ...side('>', `POST ${url}`, shownHeaders(attempt.requestHeaders), attempt.requestBody),
     ...(responseStatus === null
       ? []
@@ -271,7 +287,10 @@ function deliveryLines(
   let result = colour.red(state === 'refused' ? 'not sent' : 'no response');
   if (responseStatus !== null) result = statusText(responseStatus, colour);
   // A body can reject what its status accepts.
-  if (isBad && error === null) result = colour.red(`${responseStatus} not accepted`);
+  if (isBad && error === null)
+    result = colour.red(
+      `${responseStatus} ${verdict.forgeryAccepted ? FORGED_IPN_ACCEPTED : 'not accepted'}`,
+    );
   const first = line(Printed.line`${result}  ${durationMs} ms`, number);
   const changed = delivery.changes?.length ? [`     your shop: ${describeChanges(delivery.changes)}`] : [];
   if (error === null && !isBad && verdict.tone !== 'warning') return [first, ...changed];
@@ -283,7 +302,7 @@ function deliveryLines(
     first,
     ...changed,
     cause,
-    ...(fix === null ? [] : [`Fix: ${fix}`]),
+    ...(fix === null ? [] : [`${fixLabel(verdict)}: ${fix}`]),
     ...(next ? [renderHint(next, style)] : []),
   ];
 }

@@ -64,7 +64,7 @@ export async function listenForIpns(
     if (output.json) output.document(JSON.stringify({ ...seen, verdict, answered: answer.status }));
     else
       output.line(
-        `--> ${method} ${url}  answered ${answer.status}${destination}\n${text}\n${verificationText(verdict)}\n`,
+        `--> ${method} ${url}  returned ${answer.status}${destination}\n${text}\n${verificationText(verdict)}\n`,
       );
     return answer;
   };

@@ -85,6 +85,6 @@ export function describeFault(fault: ActiveFault): string {
 function describeTimes(fault: ActiveFault): string | undefined {
   const { times } = fault.rule;
   if (times === undefined) return undefined;
-  const left = isSpent(fault) ? 'spent' : `${times - fault.used} left`;
+  const left = isSpent(fault) ? 'used up' : `${times - fault.used} left`;
   return `${times === 1 ? 'once' : `${times} times`} (${left})`;
 }

@@ -23,6 +23,10 @@ interface AttemptSides extends Pick<Attempt, 'url'> {
   fault?: Attempt['fault'];
 }
 
+/** What to know before a receiver is asked why it does not accept an IPN. */
+export const ASKS_WITH_INVALID_SIGNATURES =
+  'This sends invalid signatures too. If your shop cancels orders on those, reset it afterwards.';
+
 /** How to make an emulator trust a receiver. */
 const TRUST_BY =
   'set NODE_EXTRA_CA_CERTS, or ipnCa in the configuration file, to the certificate file of your CA';
@@ -56,7 +60,7 @@ export function describeFailure(failure: AttemptFailure, attempt: AttemptSides, 
     case 'tls':
       return `no secure connection to ${host}: ${failure.message}`;
     case 'timed_out':
-      return `no complete response from ${host} within ${failure.limitMs / 1_000} s`;
+      return `timed out after ${failure.limitMs / 1_000} s`;
     case 'address':
       return `"${url}" is not an address`;
     case 'stopping':
@@ -91,7 +95,7 @@ export function describeFlaw(flaw: ResponseFlaw): string {
 
 function describeAnswer({ responseStatus, responseHeaders = [] }: AttemptSides): string {
   const location = headerIn(responseHeaders, 'location');
-  return `the receiver answered ${responseStatus}${location ? ` to ${location}` : ''} (expected 2xx)`;
+  return `the receiver returned ${responseStatus}${location ? ` to ${location}` : ''} (expected 2xx)`;
 }
 
 /** What a fault rule did instead of the receiver. An imported state may lack the rule. */
@@ -104,7 +108,7 @@ function describeFaultOf({ fault }: AttemptSides): string {
 export function insteadOfSending(rule: FaultRule): string | undefined {
   if (rule.drop) return 'dropped it';
   const status = statusOfFault(rule);
-  return status === undefined ? undefined : `answered ${status}`;
+  return status === undefined ? undefined : `returned ${status}`;
 }
 
 /** The host to pass to `--allow-ipn-host`; null if no option allows it. */
@@ -135,7 +139,7 @@ export function describeEgress(failure: EgressFailure): string {
 /** Why an attempt failed, in a few words. */
 export function describeBriefly(attempt: AttemptSides & Pick<Attempt, 'failure'>): string {
   const { failure, responseStatus } = attempt;
-  if (failure === null || failure.code === 'answered') return `answered ${responseStatus}`;
+  if (failure === null || failure.code === 'answered') return `returned ${responseStatus}`;
   if (failure.code === 'fault') return describeFaultOf(attempt);
   return BRIEF[failure.code] ?? describeFailure(failure, attempt);
 }
@@ -196,7 +200,7 @@ const START = 'Start your shop at this address, or correct ipn_url.';
 
 /** The fix for each failure, except those whose fix depends on the address. */
 export const FIXES: Readonly<Record<Exclude<AttemptFailure['code'], 'egress'>, string>> = {
-  answered: 'Answer 2xx when you have processed the IPN.',
+  answered: 'Return 2xx when you have processed the IPN.',
   connection_refused: START,
   connection_reset: FIX_CRASH,
   malformed: FIX_CRASH,
@@ -208,8 +212,8 @@ export const FIXES: Readonly<Record<Exclude<AttemptFailure['code'], 'egress'>, s
   address: 'Use an address that begins with http:// or https://.',
   certificate: FIX_CERTIFICATE,
   tls: FIX_CERTIFICATE,
-  timed_out: 'Answer 200 first and do slow work in a queue.',
-  fault: 'Nothing to fix. When the rule ends or is cleared, resend the IPN.',
+  timed_out: 'Return 200 first and do slow work in a queue.',
+  fault: 'When the rule ends or is cleared, resend the IPN.',
   stopping: 'Start the emulator: it retries interrupted attempts.',
   other: START,
 };
@@ -237,30 +241,29 @@ export function attemptView({ deliveryId: _, ...attempt }: StoredAttempt): Attem
 
 /** How an attempt ended, in a few words. */
 export function outcomeOf({ error, responseStatus }: Pick<Attempt, 'error' | 'responseStatus'>): string {
-  return error ?? `answered ${responseStatus}`;
+  return error ?? `returned ${responseStatus}`;
 }
 
 type MadeAttempt = Pick<StoredAttempt, 'number' | 'sentAgain' | 'responseStatus'>;
 
 const ORIGINS = {
-  first: ['first', 'The first got'],
-  retry: ['retried', 'The emulator retried:'],
-  user: ['resent', 'You resent it:'],
-  rule: ['repeated', 'Your rule sent it again:'],
+  first: ['', 'The first got'],
+  retry: ['retried by the emulator', 'The emulator retried:'],
+  user: ['resent by you', 'You resent it:'],
+  rule: ['repeated by your fault rule', 'Your fault rule sent it again:'],
 } as const;
 
-const originOf = ({ number, sentAgain }: Pick<MadeAttempt, 'number' | 'sentAgain'>) =>
+const originsOf = ({ number, sentAgain }: Pick<MadeAttempt, 'number' | 'sentAgain'>) =>
   ORIGINS[sentAgain ?? (number === 1 ? 'first' : 'retry')];
 
-/** Who made an attempt, in a word, such as `retried`. */
-export const originWord = (attempt: Pick<MadeAttempt, 'number' | 'sentAgain'>): string =>
-  originOf(attempt)[0];
+/** Who made an attempt, such as `resent by you`; empty for the first one. */
+export const originOf = (attempt: Pick<MadeAttempt, 'number' | 'sentAgain'>): string => originsOf(attempt)[0];
 
 /** Who made the attempts and what each got: `The first got 302. You resent it: no response, 200.` */
 export function describeAttempts(attempts: readonly MadeAttempt[]): string {
   const sentences: { words: string; got: string[] }[] = [];
   for (const attempt of attempts) {
-    const [, words] = originOf(attempt);
+    const [, words] = originsOf(attempt);
     const got = String(attempt.responseStatus ?? 'no response');
     const last = sentences.at(-1);
     if (last?.words === words) last.got.push(got);

@@ -11,10 +11,21 @@ export const Verdict = record(
   {
     tone: field(
       z.enum(TONES),
-      '`bad`: needs a fix; `warning`: works, but should be checked; `waiting`: not known yet, or caused by your own fault rule.',
+      '`bad`: needs a fix; `warning`: works, but should be checked; `waiting`: neutral, because nothing is known yet, the payment did not succeed, or your own fault rule acted.',
     ),
     cause: field(text, 'What happened and why.'),
     fix: field(nullableText, 'What to do; null if nothing.'),
+    forgeryAccepted: field(
+      z.optional(z.literal(true)),
+      'The receiver accepted an IPN that it had to reject, such as one with a wrong signature.',
+    ),
   },
 );
 export type Verdict = z.output<typeof Verdict>;
+
+/** The worst that can be said of a shop, wherever it is said. */
+export const FORGED_IPN_ACCEPTED = 'forged IPN accepted';
+
+/** What the fix of a verdict is called: where nothing is wrong, it is only a tip. */
+export const fixLabel = ({ tone }: Pick<Verdict, 'tone'>): 'Fix' | 'Tip' =>
+  tone === 'bad' || tone === 'warning' ? 'Fix' : 'Tip';

@@ -196,12 +196,12 @@ const BY_STATUS: Readonly<Record<number, AnswerProblem>> = {
   },
   501: withoutPost(501),
   502: {
-    cause: 'A proxy answered (502): the response from behind it was invalid, or there was none.',
+    cause: 'A proxy returned 502: the response from behind it was invalid, or there was none.',
     headline: 'A proxy got no valid response from your shop (502).',
     fix: 'Check that the app behind the proxy runs, and its log: it may have thrown an error.',
   },
   504: {
-    cause: 'A proxy answered (504): your shop did not respond in time.',
+    cause: 'A proxy returned 504: your shop did not respond in time.',
     headline: 'A proxy got no response from your shop in time (504).',
     fix: 'Check that the app behind the proxy runs and is not blocked, and its log.',
   },
@@ -224,9 +224,9 @@ export function answerProblem({ status, headers, body }: ReceiverAnswer): Answer
   if (status < 300) {
     if (fault === undefined) return loginPage(status, body) ?? phpWarning(status, body);
     return {
-      cause: `Your handler answered ${status}, but its body contains an error: ${fault}`,
-      headline: `Your handler answered ${status}, but with an error.`,
-      fix: 'Fix the error, and answer 500 when your handler fails.',
+      cause: `Your handler returned ${status}, but its body contains an error: ${fault}`,
+      headline: `Your handler returned ${status}, but with an error.`,
+      fix: 'Fix the error, and return 500 when your handler fails.',
     };
   }
   // Express answers 404 to a method without a route.
@@ -276,7 +276,7 @@ function redirectProblem(headers: ReceiverAnswer['headers']): AnswerProblem {
 
 function loginPage(status: number, body: string): AnswerProblem | undefined {
   if (!/<input[^<>]{1,200}type=["']?password/i.test(body)) return undefined;
-  return { cause: `Your handler answered ${status} with a login page.`, fix: NO_LOGIN };
+  return { cause: `Your handler returned ${status} with a login page.`, fix: NO_LOGIN };
 }
 
 /** As PHP prints it with display_errors on. */
@@ -287,8 +287,8 @@ function phpWarning(status: number, body: string): AnswerProblem | undefined {
   if (found === undefined) return undefined;
   return {
     tone: 'warning',
-    cause: `Your handler answered ${status}, but PHP printed a warning: ${plainText(found)}.`,
-    headline: `Your handler answered ${status}, but PHP printed a warning.`,
+    cause: `Your handler returned ${status}, but PHP printed a warning: ${plainText(found)}.`,
+    headline: `Your handler returned ${status}, but PHP printed a warning.`,
     fix: 'Fix the cause of the warning: the code may have read a missing value.',
   };
 }

@@ -46,7 +46,7 @@ function reasonOf(
 ): string {
   if (fault) return `your fault rule applied: ${describeEffects(fault)}`;
   const { problems, message } = merchant.readAnswer(jsonOf(responseBody ?? ''));
-  return problems?.join('. ') || message || notes.join('. ') || `answered ${status}`;
+  return problems?.join('. ') || message || notes.join('. ') || `returned ${status}`;
 }
 
 /** The identifier in the body of an initiate request; '' if there is none. */

@@ -180,7 +180,7 @@ final class GatewaySim
         $text = @file_get_contents($address, false, stream_context_create(['http' => $http]));
         $payment = $this->call('GET', '/_sim/payments?limit=1')['data'][0] ?? null;
         if ($payment && $payment['id'] !== $before) return $payment;
-        $answer = $text === false ? 'did not respond' : 'answered ' . ($http_response_header[0] ?? '') . ' ' . substr($text, 0, 200);
+        $answer = $text === false ? 'did not respond' : 'returned ' . ($http_response_header[0] ?? '') . ' ' . substr($text, 0, 200);
         throw new GatewaySimError("$address made no payment: it $answer. Initiate with $this->initiateUrl.");
     }
 

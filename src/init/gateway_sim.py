@@ -167,7 +167,7 @@ class GatewaySim(AbstractContextManager):
             else:
                 connection.request("POST", path, urlencode(fields).encode(), form)
             answer = connection.getresponse()
-            said = f"answered {answer.status} {answer.read(200)!r}"
+            said = f"returned {answer.status} {answer.read(200)!r}"
         except (OSError, HTTPException) as error:
             said = f"did not respond ({error})"
         finally:

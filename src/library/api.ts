@@ -178,7 +178,7 @@ export interface Ipns {
   assertDelivered(reference: Reference, options?: AssertDeliveredOptions): Promise<Delivery>;
   /**
    * Finds out why a receiver does not accept an IPN, by sending it at most 60 variants of the IPN and the genuine one
-   * last. A shop that undoes an order on a wrong signature may need a reset.
+   * last. This sends invalid signatures too. If your shop cancels orders on those, reset it afterwards.
    *
    * @param reference as for `assertDelivered`
    * @throws GatewayError `not_found`; `wrong_state` if no order can be paid by the IPN

@@ -340,7 +340,7 @@ async function visitShop(
       { ...request, method: form === undefined ? 'GET' : 'POST', ...(form !== undefined && { body: form }) },
       MAX_RESPONSE_BYTES,
     );
-    return `answered ${status} ${mask(body.toString(), { most: 60 })}`.trim();
+    return `returned ${status} ${mask(body.toString(), { most: 60 })}`.trim();
   } catch (error) {
     return mask(`did not respond: ${describeFailure(failureOf(error, url), { url })}`);
   }

@@ -155,7 +155,7 @@ export async function diagnose(
       if (again.isAccepted)
         return { variant, proof: 'Proof: your handler twice accepted a copy changed to fit this mistake.' };
       if (isSame(again, first)) continue;
-      const proof = `Proof: your handler accepted a copy changed to fit this mistake, and answered ${again.words} to the same again.`;
+      const proof = `Proof: your handler accepted a copy changed to fit this mistake, and returned ${again.words} to the same again.`;
       return { variant, proof };
     }
     return undefined;

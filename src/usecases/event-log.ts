@@ -39,6 +39,8 @@ export class EventLog {
   readonly #requests: RecordedRequest[] = [];
   readonly #listeners = new Set<(event: SimEvent) => void>();
   readonly #rejectedHosts = new Set<string>();
+  /** New payments, by the request that made them: it is reported first, once it was answered. */
+  readonly #created = new Map<number, Payment>();
   #saidSameSite = false;
   readonly #clock: Clock;
   readonly #whenKnown: (deliveryId: string) => Promise<void> | undefined;
@@ -71,9 +73,7 @@ export class EventLog {
     { payments = [], messages = [], cardTransactions = [], deliveries = [], attempts = [] }: Change,
     before: readonly (Payment | undefined)[],
   ): void {
-    for (const [index, payment] of payments.entries()) {
-      this.#emit({ type: 'payment', payment, before: before[index] });
-    }
+    for (const [index, payment] of payments.entries()) this.#onPayment(payment, before[index]);
     for (const message of messages) this.#emit({ type: 'message', message });
     for (const cardTransaction of cardTransactions) this.#emit({ type: 'cardTransaction', cardTransaction });
     for (const delivery of deliveries) {
@@ -84,6 +84,22 @@ export class EventLog {
       if (known) void known.then(emit);
       else emit();
     }
+  }
+
+  #onPayment(payment: Payment, before: Payment | undefined): void {
+    const requestId = this.requestIdOf(payment.requestId);
+    if (requestId !== null && before === undefined) {
+      this.#created.set(requestId, payment);
+      return;
+    }
+    if (requestId !== null) this.#reportCreated(requestId);
+    this.#emit({ type: 'payment', payment, before });
+  }
+
+  #reportCreated(requestId: number): void {
+    const payment = this.#created.get(requestId);
+    if (!this.#created.delete(requestId) || !payment) return;
+    this.#emit({ type: 'payment', payment, before: undefined });
   }
 
   /** Reports that an attempt is taking a long time. */
@@ -111,6 +127,7 @@ export class EventLog {
     const recorded = { ...request, id: request.id ?? this.nextRequestId() };
     addNewest(this.#requests, recorded);
     this.#emit({ type: 'request', request: recorded });
+    this.#reportCreated(recorded.id);
     return recorded;
   }
 
@@ -136,6 +153,7 @@ export class EventLog {
   forget(why: string): void {
     this.#events.length = 0;
     this.#requests.length = 0;
+    this.#created.clear();
     this.notice(why);
   }
 

@@ -15,7 +15,8 @@ import {
 import type { Attempt, Delivery } from '../domain/state.ts';
 import type { UseCaseDependencies } from './dependencies.ts';
 import { diagnose } from './diagnose.ts';
-import { stateOfDelivery } from './shop-state.ts';
+import { stateAt, stateOfDelivery } from './shop-state.ts';
+import { deliveryEntries, storyOf } from './story.ts';
 import {
   type KnownAttempt,
   signerOf,
@@ -85,6 +86,12 @@ export function ipnUseCases(parts: IpnDependencies) {
 
     /** The verdict on a forged IPN; undefined for a genuine one and before the first attempt. */
     verdictOnForgery: (delivery: Delivery) => verdictOnForgery(delivery, parts),
+
+    /** The attempts of an IPN, as steps. */
+    story: (delivery: Delivery) => storyOf(deliveryEntries(delivery, store.state), []),
+
+    /** What the shop did in one attempt of an IPN. */
+    shopStateAt: (delivery: Delivery, attempt: Attempt) => stateAt(delivery, attempt, parts),
 
     /** What the shop did with an IPN. */
     shopState: (delivery: Delivery) => stateOfDelivery(delivery, parts),

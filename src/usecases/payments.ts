@@ -15,7 +15,7 @@ import type { Delivery, Payment } from '../domain/state.ts';
 import type { PostedFields } from '../wire/body.ts';
 import type { UseCaseDependencies } from './dependencies.ts';
 import { initiatePosted, withInitiateHint } from './initiate.ts';
-import { notAcceptedIpn, stateOfPayment } from './shop-state.ts';
+import { attentionOf, stateOfPayment } from './shop-state.ts';
 import { paymentSteps, type StoryStep, storyOf, timeline } from './story.ts';
 import { verdictOnPayment } from './verdict.ts';
 
@@ -80,8 +80,8 @@ export function paymentUseCases(parts: UseCaseDependencies) {
     /** What the shop did with its IPNs. */
     shopState: (payment: Payment) => stateOfPayment(payment, parts),
 
-    /** The newest genuine IPN of a payment if the shop did not accept it. */
-    notAccepted: (payment: Payment) => notAcceptedIpn(payment, parts),
+    /** The IPN of a payment that needs attention, if there is one. */
+    attention: (payment: Payment) => attentionOf(payment, parts),
 
     /** @param requestId the request that caused this, if any, here and in the methods below */
     initiate: (posted: PostedFields, mode: Mode, requestId?: number): Promise<Payment> =>

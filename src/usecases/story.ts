@@ -54,7 +54,8 @@ export function timeline(payment: Payment, state: State, requestIdOf: FindReques
 /** The fields of events without a request or input. */
 const OF_DELIVERY = { value: null, problem: null, requestId: null, warnings: [] };
 
-function deliveryEntries(delivery: Delivery, state: State): TimelineEntry[] {
+/** The attempts of a delivery, and the one that is due. */
+export function deliveryEntries(delivery: Delivery, state: State): TimelineEntry[] {
   const { id: deliveryId, nextAttemptAt, attemptCount } = delivery;
   const attempts = state.attemptsOf(deliveryId).map((stored) => {
     const attempt = attemptView(stored);

@@ -11,10 +11,11 @@ import {
   insteadOfSending,
 } from '../contract/describe-delivery.ts';
 import type { Merchant } from '../contract/merchant.ts';
+import type { RowChange } from '../contract/row-change.ts';
 import { describeTamperings } from '../contract/tampering.ts';
 import { duration, moment } from '../contract/time.ts';
-import type { Verdict } from '../contract/verdict.ts';
-import { SETTLERS } from '../contract/vocabulary.ts';
+import { FORGED_IPN_ACCEPTED, type Verdict } from '../contract/verdict.ts';
+import type { PaymentStatus, SettledBy } from '../contract/vocabulary.ts';
 import {
   type AnswerProblem,
   answerProblem,
@@ -47,31 +48,34 @@ export interface VerdictDependencies {
 
 /** A verdict with the details that a page shows. */
 export interface FullVerdict extends Verdict {
-  /** What happened, in at most ten words; `cause` adds why. */
+  /** What happened, in at most eleven words; `cause` adds why. */
   headline: string;
   /** Where to act; null when there is nothing to do. */
-  where: 'receiver' | 'rule' | 'emulator' | null;
+  where: 'receiver' | 'rule' | 'emulator' | 'settling' | null;
   signed: ComputedSignature['signed'];
   /** A line for the merchant's code that fixes it. */
   code: Code | null;
   /** The next step that a page offers. */
-  action: 'resend' | 'faults' | null;
+  action: 'resend' | 'send' | 'faults' | null;
   /** The address to resend to; null for the original one. */
   to: string | null;
   /** Whether the receiver rejected the IPN and did not show why. */
   unexplained?: true;
   /** What it means for the order, if it matters. In the API, it is the end of the cause. */
   outcome?: string;
+  /** How many times the receiver has accepted the same IPN, if more than once. */
+  times?: number;
 }
 
 /** A cause may end with the words of the receiver. */
 const ended = (cause: string) => (/[.!?…]”?$/.test(cause) ? cause : `${cause}.`);
 
 /** The part of a verdict that the API returns. */
-export const verdictView = ({ tone, cause, fix, outcome }: FullVerdict): Verdict => ({
+export const verdictView = ({ tone, cause, fix, outcome, forgeryAccepted }: FullVerdict): Verdict => ({
   tone,
   cause: outcome === undefined ? cause : `${ended(cause)} ${outcome}`,
   fix,
+  ...(forgeryAccepted && { forgeryAccepted }),
 });
 
 /** The verdict as fields of a delivery that the API returns. */
@@ -129,7 +133,7 @@ export function verdictOnDelivery(delivery: Delivery, parts: VerdictDependencies
     return byReturn.length
       ? makeVerdict(
           'warning',
-          `The IPN was answered and changed nothing. After the customer returned: ${describeChanges(byReturn)}.`,
+          `The IPN was accepted and changed nothing. After the customer returned: ${describeChanges(byReturn)}.`,
           PAY_BY_IPN,
           'The return page, not the IPN, changed your shop.',
         )
@@ -137,8 +141,12 @@ export function verdictOnDelivery(delivery: Delivery, parts: VerdictDependencies
           'warning',
           `${verdict.cause} Nothing changed in your database.`,
           CHANGED_NOTHING,
-          `Answered ${last.responseStatus} and changed nothing.`,
+          `Returned ${last.responseStatus} and changed nothing.`,
         );
+  }
+  if (isGenuine && verdict.tone === 'good') {
+    const times = 1 + acceptedBefore(delivery, last, parts);
+    if (times > 1) return acceptedAgain(verdict, times, parts.rows.of(delivery.id));
   }
   if (verdict.where === 'rule' && delivery.nextAttemptAt !== null)
     return { ...verdict, fix: RETRY_SCHEDULED };
@@ -157,25 +165,44 @@ function outcomeFor(delivery: Delivery, last: Attempt, parts: VerdictDependencie
   const payment = parts.store.state.payments.get(delivery.paymentId ?? '');
   // Known servers send no other status, and `ipn fire` can make up a payment or a success.
   if (payment?.status !== 'succeeded' || delivery.status !== 'success') return undefined;
-  if (isAcceptedBefore(last, payment, parts))
+  if (acceptedBefore(delivery, last, parts))
     return 'The order should be paid already. Only this copy failed.';
-  if ((delivery.diagnosis?.accepted ?? 'genuine') !== 'genuine') return COPY_ACCEPTED;
-  return last.failure?.code === 'connection_refused' ? NEVER_ARRIVED : SENT_ONCE;
+  return (delivery.diagnosis?.accepted ?? 'genuine') === 'genuine' ? SENT_ONCE : COPY_ACCEPTED;
 }
 
-/** Whether the receiver accepted a genuine IPN of a payment before this attempt. */
-function isAcceptedBefore(last: Attempt, payment: Payment, parts: VerdictDependencies): boolean {
+/** How many times the receiver accepted a genuine IPN of a payment's success before the last attempt of a delivery. */
+function acceptedBefore({ paymentId, status }: Delivery, last: Attempt, parts: VerdictDependencies): number {
   const { state } = parts.store;
-  return state.deliveriesOf(payment.id).some((delivery) => {
-    if (delivery.signedWith === '' || delivery.status !== 'success') return false;
-    const earlier = state
-      .attemptsOf(delivery.id)
-      .filter((one) => one !== last && one.failure === null && one.startedAt <= last.startedAt);
-    return earlier.some((one) => {
+  if (paymentId === null || status !== 'success') return 0;
+  const genuine = state
+    .deliveriesOf(paymentId)
+    .filter(({ signedWith, status }) => signedWith !== '' && status === 'success');
+  return genuine.flatMap((delivery) =>
+    state.attemptsOf(delivery.id).filter((one) => {
+      if (one === last || one.failure !== null || one.startedAt > last.startedAt) return false;
       const { tone } = verdictOnAttempt(delivery, one, signerOf(delivery, parts), parts.dialect);
       return tone === 'good' || tone === 'warning';
-    });
+    }),
+  ).length;
+}
+
+/** A number of times above 1. */
+export const inWords = (times: number): string => (times === 2 ? 'twice' : `${times} times`);
+
+/** @param changes what the newest copy changed in the shop's database; null if it is not known */
+function acceptedAgain(verdict: FullVerdict, times: number, changes: RowChange[] | null): FullVerdict {
+  const headline = `Accepted ${inWords(times)}.`;
+  const made = (tone: Verdict['tone'], what: string, fix: string | null) => ({
+    ...makeVerdict(tone, `${headline} ${what}`, fix, headline),
+    times,
   });
+  if (changes?.length === 0) return made('good', 'The copy changed nothing in your database.', null);
+  const known = changes ? 'The copy changed your database.' : verdict.cause;
+  return made(
+    'warning',
+    known,
+    `Check that the order was fulfilled once${changes ? ': a copy must change nothing' : ''}.`,
+  );
 }
 
 /** The verdict on a copy that the receiver did not accept, although it accepted the same IPN before. */
@@ -187,7 +214,7 @@ function afterAccepted(verdict: FullVerdict, last: Attempt): FullVerdict {
   return { ...explained, headline, fix: ANSWER_COPIES };
 }
 
-const ANSWER_COPIES = 'Answer 2xx to a copy of an IPN that your handler has already processed.';
+const ANSWER_COPIES = 'Return 2xx to a copy of an IPN that your handler has already processed.';
 
 /** Whether the first IPN of a payment that the shop accepted changed no row. A copy must change nothing. */
 function changedNothing(
@@ -210,7 +237,7 @@ function changedNothing(
 
 const PAY_BY_IPN =
   'Mark the order as paid when its genuine IPN arrives: a customer who closes the browser never opens success_url.';
-const RETRY_SCHEDULED = 'Nothing to fix. A retry is scheduled.';
+const RETRY_SCHEDULED = 'A retry is scheduled.';
 
 const CHANGED_NOTHING =
   'Check that your handler marks the order as paid, in the database that --db names. A copy of an earlier IPN must change nothing.';
@@ -264,11 +291,9 @@ function since(cause: string, last: Attempt): string {
 }
 
 /** What it means that an IPN was not accepted (observed: ipn-not-retried). */
-const SENT_ONCE =
-  'Not accepted. Gateways of this kind send each IPN once: unless your handler had already stored the payment, this order stays unpaid.';
-const NEVER_ARRIVED = 'Not accepted. Gateways of this kind send each IPN once, so this order stays unpaid.';
+const SENT_ONCE = "This order stays unpaid. The gateway won't send this IPN again.";
 const COPY_ACCEPTED =
-  'Gateways of this kind send each IPN once, so the order of a real customer would stay unpaid. Here, the accepted copy may have marked it as paid.';
+  "The order of a real customer would stay unpaid: the gateway won't send its IPN again. Here, the accepted copy may have marked it as paid.";
 
 const THEN_RESEND = 'Then resend the IPN.';
 
@@ -277,8 +302,8 @@ export const signerOf = ({ merchantId }: Delivery, { store }: VerdictDependencie
   store.state.merchants.get(merchantId);
 
 /**
- * The verdict on a payment is the verdict on its newest IPN. If that is a forged copy without problems, a problem with
- * the newest genuine IPN takes precedence.
+ * The verdict on a payment is the verdict on its newest IPN, unless its newest forged copy was accepted, or its newest
+ * genuine IPN was not.
  *
  * @returns `ipn`: the id of the delivery that determined the verdict, or null
  */
@@ -289,34 +314,66 @@ export function verdictOnPayment(
   const deliveries = parts.store.state.deliveriesOf(payment.id);
   const last = deliveries.at(-1);
   if (!last) return { ...verdictWithoutIpn(payment, parts.settings), ipn: null };
-  const ofLast = { ...verdictOnDelivery(last, parts), ipn: last.id };
-  if (ofLast.tone === 'bad' || !verdictOnForgery(last, parts)) return ofLast;
-  const genuine = deliveries.findLast((delivery) => !verdictOnForgery(delivery, parts));
-  const ofGenuine = genuine && verdictOnDelivery(genuine, parts);
-  return genuine && ofGenuine?.tone === 'bad' ? { ...ofGenuine, ipn: genuine.id } : ofLast;
+  const of = (delivery: Delivery) => ({ ...verdictOnDelivery(delivery, parts), ipn: delivery.id });
+  const { forged, genuine } = newestOf(deliveries, parts);
+  const ofForged = forged && of(forged);
+  if (ofForged?.forgeryAccepted) return ofForged;
+  const ofGenuine = genuine && of(genuine);
+  return ofGenuine?.tone === 'bad' ? ofGenuine : of(last);
 }
 
-function verdictWithoutIpn({ status, settledBy, auto }: Payment, { ipn }: VerdictDependencies['settings']) {
+/** The newest forged and the newest genuine IPN of a payment. */
+export const newestOf = (deliveries: readonly Delivery[], parts: VerdictDependencies) => ({
+  forged: deliveries.findLast((delivery) => verdictOnForgery(delivery, parts)),
+  genuine: deliveries.findLast((delivery) => !verdictOnForgery(delivery, parts)),
+});
+
+function verdictWithoutIpn(
+  { id, status, settledBy, auto }: Payment,
+  { ipn }: VerdictDependencies['settings'],
+): FullVerdict {
   if (status === 'pending' || settledBy === null) {
     const headline = 'The customer has not paid yet.';
     const cause = auto ? `${headline} The payment settles automatically (${auto.outcome}).` : headline;
     return makeVerdict('waiting', cause);
   }
-  const settled = `Settled as ${status} by ${SETTLERS[settledBy]}.`;
-  const verdict = ipn.on.has(status)
-    ? makeVerdict(
-        status === 'succeeded' ? 'warning' : 'good',
-        `${settled} No IPN was created.`,
-        'Send one with ipn fire or from the dashboard. Next time, settle with a different --delivery.',
-        `Payment ${status}. No IPN was sent.`,
-      )
-    : makeVerdict(
-        'good',
-        `${settled} This status sends no IPN.`,
-        `Nothing to fix. To send an IPN for it, start the emulator with --ipn-on ${status}.`,
-        `Payment ${status}. No IPN is sent for this.`,
-      );
-  return { ...verdict, where: verdict.tone === 'good' ? null : ('emulator' as const) };
+  if (status !== 'succeeded') {
+    const only = ipn.on.size === 1 ? 'IPNs are sent only for successful payments.' : 'No IPN was sent.';
+    return makeVerdict(
+      'waiting',
+      `${whoSettled(status, settledBy)} ${only}`,
+      ipn.on.has(status) ? null : `To send an IPN anyway, start with --ipn-on ${status}.`,
+      `Payment ${status}. No IPN was sent.`,
+    );
+  }
+  return {
+    ...makeVerdict(
+      'warning',
+      'Paid, but no IPN was sent. The payment was settled with the delivery redirect-only.',
+      `Send the IPN (ipn fire --payment ${id}). Settle the next payment with another delivery.`,
+      'Paid, but no IPN was sent.',
+    ),
+    where: 'settling',
+    action: 'send',
+  };
+}
+
+const SETTLED_AS = {
+  canceled: 'canceled this payment',
+  failed: 'let this payment fail',
+  expired: 'let this payment expire',
+} as const;
+
+function whoSettled(status: Exclude<PaymentStatus, 'pending' | 'succeeded'>, by: SettledBy): string {
+  if (by === 'clock') return 'This payment expired.';
+  const who = {
+    customer: 'The customer',
+    panel: 'You',
+    control: 'You',
+    auto: 'The emulator',
+    audit: 'An audit',
+  }[by];
+  return `${who} ${SETTLED_AS[status]}.`;
 }
 
 /** Cached by attempt: lists show the same attempts again and again, and each search computes thousands of hashes. */
@@ -360,7 +417,7 @@ export function verdictOnAttempt(
 /** Describes the fault rule that acted on an attempt; null if none did. */
 export function faultOf({ fault }: Pick<Attempt, 'fault'>): string | null {
   // A rule that only postpones still sends the IPN.
-  return fault && `Fault: ${describeEffects(fault) || 'sent late'} (your rule)`;
+  return fault && `Your fault rule: ${describeEffects(fault) || 'sent late'}`;
 }
 
 /** The verdict on a forged IPN; undefined for a genuine one and before the first attempt. */
@@ -411,8 +468,8 @@ function notAttempted(
   const { postponedBy, nextAttemptAt, createdAt } = delivery;
   if (postponedBy === null || nextAttemptAt === null) return makeVerdict('waiting', 'Not sent yet.');
   const delayMs = Date.parse(nextAttemptAt) - Date.parse(last?.startedAt ?? createdAt);
-  const headline = `Delayed ${duration(delayMs)} by your rule.`;
-  const fix = 'Nothing to fix. Resend the IPN to send it now.';
+  const headline = `Delayed ${duration(delayMs)} by your fault rule.`;
+  const fix = 'Resend the IPN to send it now.';
   return {
     ...causedByRule(`${headline} Due at ${moment(nextAttemptAt)} UTC.`, headline),
     fix,
@@ -439,26 +496,31 @@ export function verdictOnFault(
   const isChanged = requestBody !== delivery.body && delivery.signedWith !== '';
   if (instead === undefined && !isChanged) return undefined;
   const cause =
-    instead === undefined ? `${faultOf(attempt)}.` : `Nothing reached your handler: your rule ${instead}.`;
+    instead === undefined
+      ? `${faultOf(attempt)}.`
+      : `Your fault rule ${instead}. The IPN never reached your shop.`;
   const isSignature = fault.corruptSignature && !effectsOf(fault, BODY_EFFECTS).length;
   if (isSignature && instead === undefined && failure === null && !saysRefused(readPart(responseBody))) {
-    const accepted = `${cause} Your handler accepted it (${responseStatus}): it does not check the signature.`;
+    const accepted = `${FORGED}: its signature was corrupted by your fault rule. ${UNCHECKED}`;
     return {
-      ...makeVerdict('bad', accepted, CHECK_SIGNATURE, 'Your handler accepted an invalid signature.'),
+      ...makeVerdict('bad', accepted, CHECK_SIGNATURE, `${FORGED}.`),
+      forgeryAccepted: true,
       code: dialect.signatureCheck(requestBody),
       action: 'faults',
     };
   }
-  const answered = responseHeaders.length ? ` Your handler answered ${responseStatus}.` : '';
+  const answered = responseHeaders.length ? ` Your handler returned ${responseStatus}.` : '';
   const reaction =
     failure !== null && REJECTS.has(responseStatus ?? 0) ? ', and your handler rejected it' : '';
   return causedByRule(
     cause + answered,
-    instead === undefined ? `Your rule changed the IPN${reaction}.` : cause,
+    instead === undefined ? `Your fault rule changed the IPN${reaction}.` : cause,
   );
 }
 
-const CHECK_SIGNATURE = 'Compute the expected signature, and answer 400 if it differs.';
+const FORGED = asSentence(FORGED_IPN_ACCEPTED);
+const UNCHECKED = 'Your handler does not check the signature.';
+const CHECK_SIGNATURE = 'Compute the expected signature, and return 400 if it differs.';
 
 /** Statuses of a deliberate rejection. Other errors do not show whether the receiver detected a forgery. */
 const REJECTS: ReadonlySet<number> = new Set([400, 401, 402, 403, 404, 406, 409, 410, 412, 422]);
@@ -481,7 +543,7 @@ function verdictOnForgedAnswer(
   if (status === null) return unknown(`: ${error}.`);
   const problem = answerProblem({ status, headers, body });
   if (error === null ? problem : !REJECTS.has(status)) {
-    const { cause = `Your handler answered ${status}.`, fix = 'Check the log of your shop.' } = problem ?? {};
+    const { cause = `Your handler returned ${status}.`, fix = 'Check the log of your shop.' } = problem ?? {};
     return { ...unknown(`. ${cause}`, fix), action: 'resend' };
   }
   if (error !== null) {
@@ -489,23 +551,19 @@ function verdictOnForgedAnswer(
     return makeVerdict('good', cause, null, 'Your handler rejected a forged IPN, as expected.');
   }
   if (saysRefused(body)) {
-    const cause = `Your handler rejected a forged IPN (${what}) in the response body, but answered ${status}.`;
-    const fix = 'Answer 4xx when you reject an IPN.';
+    const cause = `Your handler rejected a forged IPN (${what}) in the response body, but returned ${status}.`;
+    const fix = 'Return 4xx when you reject an IPN.';
     return makeVerdict('good', cause, fix, 'Your handler rejected a forged IPN.');
   }
   const missing = authentic
     ? 'Its signature is valid: status and currency, which it does not cover, must be checked, too.'
-    : 'It does not check the signature.';
+    : UNCHECKED;
   const fix = authentic
     ? 'Require status success, and compare amount and currency with the order.'
     : `${CHECK_SIGNATURE} Then resend this copy: it must be rejected.`;
   return {
-    ...makeVerdict(
-      'bad',
-      `Your handler accepted a forged IPN (${what}). ${missing}`,
-      fix,
-      'Your handler accepted a forged IPN.',
-    ),
+    ...makeVerdict('bad', `${FORGED}: ${what}. ${missing}`, fix, `${FORGED}.`),
+    forgeryAccepted: true,
     code: authentic ? null : dialect.signatureCheck(requestBody),
   };
 }
@@ -520,7 +578,7 @@ function verdictOnGenuine(attempt: KnownAttempt, signer: Signer, dialect: Signat
 /** Statuses whose cause is the address, and not the body. */
 const NOT_THE_BODY: ReadonlySet<number> = new Set([404, 405, 419, 429, 502, 503, 504]);
 
-/** Whether a receiver that found no fields in JSON could have answered like this. */
+/** Whether a receiver that found no fields in JSON could have returned this. */
 function mayReadForms(
   { responseStatus: status, flaw }: KnownAttempt,
   { tone, code, signed }: FullVerdict,
@@ -561,14 +619,14 @@ function verdictOnAnswer(attempt: KnownAttempt, signer: Signer, dialect: Signatu
     if (attempt.flaw) return malformedAnswer(status, attempt.flaw);
     return makeVerdict(
       'good',
-      `Delivered${attempt.number > 1 ? ` (attempt ${attempt.number})` : ''}: your handler answered ${status} in ${duration(attempt.durationMs)}.`,
+      `Delivered${attempt.number > 1 ? ` (attempt ${attempt.number})` : ''}: your handler returned ${status} in ${duration(attempt.durationMs)}.`,
     );
   }
   const words = ownWords(responseBody ?? '');
   const saying = words === undefined ? undefined : `: ${quoted(words)}`;
   if (error === null) {
-    const cause = `Your handler answered ${status}, but its body rejects the IPN${saying ?? '.'}`;
-    return rejectedBy(words, attempt, dialect, cause, `Answered ${status}, but the body rejects the IPN.`);
+    const cause = `Your handler returned ${status}, but its body rejects the IPN${saying ?? '.'}`;
+    return rejectedBy(words, attempt, dialect, cause, `Returned ${status}, but the body rejects the IPN.`);
   }
   const fix = fixOf(attempt, words);
   if (status === null) {
@@ -576,10 +634,10 @@ function verdictOnAnswer(attempt: KnownAttempt, signer: Signer, dialect: Signatu
     return { ...verdict, to: otherScheme(attempt) };
   }
   if (!CHECKED.has(status)) {
-    const headline = `Your handler ${status < 500 ? `answered ${status}` : `failed (${status})`}.`;
+    const headline = `Your handler ${status < 500 ? `returned ${status}` : `failed (${status})`}.`;
     return makeVerdict(
       'bad',
-      `Your handler answered ${status}${saying ?? ' (expected 2xx).'}`,
+      `Your handler returned ${status}${saying ?? ' (expected 2xx).'}`,
       fix,
       headline,
     );
@@ -615,7 +673,7 @@ function asSentence(text: string): string {
 function malformedAnswer(status: number | null, flaw: ResponseFlaw): FullVerdict {
   return makeVerdict(
     'warning',
-    `Delivered: your handler answered ${status}, but the response is malformed: ${describeFlaw(flaw)}. The real sender, curl, gets the status from it; other clients do not.`,
+    `Delivered: your handler returned ${status}, but the response is malformed: ${describeFlaw(flaw)}. The real sender, curl, gets the status from it; other clients do not.`,
     'Correct the response of your handler, or the server in front of it.',
     `Delivered, but the response (${status}) is malformed.`,
   );
@@ -626,8 +684,9 @@ function verdictOnSignature(
   { requestBody }: KnownAttempt,
   dialect: SignatureTools,
 ): FullVerdict {
-  const what = signed ? 'the wrong text' : 'the right text in the wrong way';
-  const cause = `Your handler signed ${what} (${value.slice(0, 8)}…): ${reason}.`;
+  const cause = signed
+    ? `${asSentence(reason)}.`
+    : `Your handler signed the right text in the wrong way (${value.slice(0, 8)}…): ${reason}.`;
   const fix = signed
     ? 'Sign data.amount followed by identifier, exactly as received, with the secret key.'
     : 'Use HMAC-SHA256 with the secret key, in upper-case hexadecimal.';
@@ -643,7 +702,7 @@ function signedHeadline(signed: ComputedSignature['signed']): string {
   const { found, amount, identifier } = signed;
   if (found.startsWith(identifier)) return 'Your handler signed the identifier before the amount.';
   return found.endsWith(identifier)
-    ? `Your handler signed ${found.slice(0, -identifier.length)}. The IPN says ${amount}.`
+    ? `You signed ${found.slice(0, -identifier.length)}. Sign the amount exactly as it arrived: ${amount}.`
     : 'Your handler signed the wrong text.';
 }
 
@@ -664,7 +723,8 @@ function rejected(attempt: KnownAttempt, words: string | undefined, dialect: Sig
   if (check !== undefined) return `Find the check that fails: probably ${check.what}. ${check.how}`;
   const { amount } = dialect.readIpn(requestBody);
   if (!amount || !/\.\d*0$/.test(amount)) return REJECTED;
-  return `${REJECTED} Does your handler read ${amount} as a number? Then it drops the 0.`;
+  const number = amount.replace(/\.?0+$/, '');
+  return `${REJECTED} If your handler parses ${amount} as a number, it becomes ${number} and the signature no longer matches.`;
 }
 
 const SIGNATURE_SHOWN =

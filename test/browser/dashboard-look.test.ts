@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { requireTamperings } from '../../src/contract/tampering.ts';
 import { namesOf } from '../../src/contract/vocabulary.ts';
-import { NOT_ACCEPTED, PLACES, SIGNATURE, UI } from '../../src/http/pages/dashboard/paths.ts';
+import { ATTENTION, PLACES, SIGNATURE, UI } from '../../src/http/pages/dashboard/paths.ts';
 import { ALL_RULES, addAxe, OF_LOOKS, violationsOf } from '../helpers/axe.ts';
 import { openDashboard, openPage, picture, resize, withBrowser } from '../helpers/browser.ts';
 import { busySim, payWithMistakes, startNaiveShop } from '../helpers/busy.ts';
@@ -13,7 +13,7 @@ import { STATES } from '../helpers/states.ts';
 
 withBrowser();
 
-const NOT_ACCEPTED_LIST = `?status=${NOT_ACCEPTED}`;
+const ATTENTION_LIST = `?status=${ATTENTION}`;
 const PATHS = Object.fromEntries(namesOf(PLACES).map((place) => [place, PLACES[place].path]));
 
 /** A page's path, or the steps that open it. */
@@ -48,7 +48,7 @@ async function busyPages(): Promise<{ sim: Sim; ways: Ways }> {
       await fill(page, SIGNATURE, 'IPN', String(ipn), 'Check signature');
       await page.locator('#verdict').waitFor();
     },
-    'not accepted': `/_sim${NOT_ACCEPTED_LIST}`,
+    'not accepted': `/_sim${ATTENTION_LIST}`,
     found: `${UI}/search?q=order`,
     'a pending payment': `${UI}/payments/${payments.require('order-10').id}`,
     'a story with its verdict': `${UI}/payments/${paid}#step-initiated-1`,
@@ -164,7 +164,7 @@ describe.each(VISITS.map((looks) => ({ widths: looks.map(({ size }) => size.widt
 );
 
 const LONG = 'order-2026-11-22-of-the-second-shop-17';
-const LISTS = ['', NOT_ACCEPTED_LIST, '/ui/requests', '/ui/cards'];
+const LISTS = ['', ATTENTION_LIST, '/ui/requests', '/ui/cards'];
 
 test('a list starts near the top even with a fault and a moved clock, has rows of 36 pixels, and takes four requests', async () => {
   const { sim } = await busySim();
@@ -208,7 +208,7 @@ test('identifiers of 20 characters, and the port and path of an address, are who
   await page.goto(`${sim.url}/_sim`);
   expect(await isWhole('tbody th, tbody td.cause')).toEqual([true, true, true, true]);
   expect(await page.locator('tbody th a').first().innerText()).toBe(identifier);
-  await page.goto(`${sim.url}/_sim${NOT_ACCEPTED_LIST}`);
+  await page.goto(`${sim.url}/_sim${ATTENTION_LIST}`);
   expect(await isWhole('tbody th, tbody td.address')).toEqual([true, true, true, true]);
   expect(await page.locator('td.address').first().innerText()).toBe(ipn_url);
 });
@@ -235,7 +235,7 @@ test('a list is printed without navigation and controls', async () => {
   const sim = await startSim();
   await paid(sim);
   const { page } = await openPage();
-  await page.goto(`${sim.url}/_sim${NOT_ACCEPTED_LIST}`);
+  await page.goto(`${sim.url}/_sim${ATTENTION_LIST}`);
   await page.emulateMedia({ media: 'print' });
   for (const hidden of ['.tabs', '.top search', '.toolbar nav', 'td button', '.foot']) {
     const first = page.locator(hidden).first();

@@ -3,7 +3,7 @@ import { text as readAll } from 'node:stream/consumers';
 import { curlCommand } from '../../contract/curl.ts';
 import type { Delivery } from '../../contract/delivery.ts';
 import { describeChanges } from '../../contract/describe-changes.ts';
-import { remarksOn } from '../../contract/describe-delivery.ts';
+import { ASKS_WITH_INVALID_SIGNATURES, remarksOn } from '../../contract/describe-delivery.ts';
 import { command, GatewayError, hint, option, usage } from '../../contract/error.ts';
 import { ipnBodyIn, isDeliveryId } from '../../contract/pasted-ipn.ts';
 import type { Payment } from '../../contract/payment.ts';
@@ -124,15 +124,13 @@ const diagnoseIpn = defineCommand({
   fields: textsOf(DIAGNOSE_FIELDS),
   about: `
 Sends at most 60 variants of the IPN: signed as code with a common mistake signs it, in other forms, and the genuine one
-last. A shop that undoes an order on a wrong signature may need a reset. Without <ref>, it takes the newest genuine IPN
+last. ${ASKS_WITH_INVALID_SIGNATURES} Without <ref>, it takes the newest genuine IPN
 of a payment; <ref> is the id of an IPN, or the id or identifier of a payment. Exit code 0 with a cause, 1 without.`,
   examples: ['ipn diagnose', 'ipn diagnose order-1'],
   run: async ({ args: [ref], fields, call, output }) => {
     const { id, identifier } =
       ref === undefined ? await newest(call, isGenuine) : { id: ref, identifier: ref };
-    output.notice(
-      `Asking your handler about the IPN of ${identifier}. A shop that undoes an order on a wrong signature may need a reset.`,
-    );
+    output.notice(`Asking your handler about the IPN of ${identifier}. ${ASKS_WITH_INVALID_SIGNATURES}`);
     const diagnosis = await call('POST /ipns/:id/diagnose', { param: { id }, json: fields });
     const { summary, cause, fix, tried } = diagnosis;
     const counts = new Map<string, number>();

@@ -30,6 +30,7 @@ import {
 } from '../command.ts';
 import { retry, type Server } from '../connect.ts';
 import {
+  acceptanceOf,
   deliveryProblem,
   describeLastAttempt,
   firstLineOf,
@@ -85,9 +86,7 @@ export const pay = defineCommand({
       if (!all && one.delivery) notices.push(...whatToDo(one.delivery));
     }
     if (!requireDelivery && settled.some(({ delivery }) => delivery?.verdict.tone === 'bad')) {
-      notices.push(
-        'Exit code 0, because the payment is settled. To also require the IPN, use --require-delivery.',
-      );
+      notices.push('Exit code 0: the payment is settled. Add --require-delivery to fail when the IPN does.');
     }
     return {
       json: all ? { data: settled } : settled[0],
@@ -149,7 +148,7 @@ function visitText(visit: NonNullable<Settled['visit']> | null): string {
   const { status, location, body, error } = visit;
   if (status === null) return `no response: ${error}`;
   const words = firstLineOf(body ?? '');
-  return [`answered ${status}`, location && `redirects to ${location}`, words && `“${words}”`]
+  return [`returned ${status}`, location && `redirects to ${location}`, words && `“${words}”`]
     .filter(Boolean)
     .join(', ');
 }
@@ -200,9 +199,6 @@ async function newest(server: Server, output: Context['output']): Promise<string
   });
 }
 
-/** Whether the shop accepted the IPN, by the tone of the verdict. */
-const ACCEPTED = { good: 'accepted', warning: 'warning', bad: 'not accepted', waiting: 'waiting' } as const;
-
 const list = defineCommand({
   summary: 'list payments, newest first',
   fields: pagedBy({
@@ -221,7 +217,7 @@ const list = defineCommand({
         Amount: ({ amount, currency }) => `${amount} ${currency}`,
         Mode: ({ mode }) => mode,
         Status: ({ status, settledBy }) => (settledBy === 'audit' ? `${status} (audit)` : status),
-        IPN: ({ status, verdict }) => (status === 'succeeded' ? ACCEPTED[verdict.tone] : '-'),
+        IPN: acceptanceOf,
       },
       hint`No payments. Create one with: ${command('payments create')}`,
     ),

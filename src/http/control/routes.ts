@@ -135,7 +135,7 @@ export function controlRoutes(parts: AppDependencies, document: () => Promise<ob
       control('POST /ipns/:id/diagnose', {
         summary: 'Find out why a receiver does not accept an IPN',
         description:
-          'Sends at most 60 variants of the IPN, one after another, and the genuine one last. Closing the connection ends it. A shop that undoes an order on a wrong signature may need a reset. Also takes the id or identifier of a payment: its newest genuine IPN. 409: no order can be paid by this IPN.',
+          'Sends at most 60 variants of the IPN, one after another, and the genuine one last. Closing the connection ends it. This sends invalid signatures too. If your shop cancels orders on those, reset it afterwards. Also takes the id or identifier of a payment: its newest genuine IPN. 409: no order can be paid by this IPN.',
         body: DiagnoseInput,
         optionalBody: true,
         answer: Diagnosis,

@@ -187,7 +187,7 @@ function requestWarnings(request: PaymentRequest, { settings, isReused }: Initia
       `identifier "${identifier}" was used before: this is a new payment with the same identifier`,
     );
   const unreachable = settings.unreachable(ipnUrl);
-  if (unreachable) warnings.push(`ipn_url cannot receive IPNs: ${unreachable}`);
+  if (unreachable) warnings.push(`ipn_url may not receive IPNs: ${unreachable}`);
   if (host(successUrl) !== host(cancelUrl))
     warnings.push('success_url and cancel_url are on different hosts');
   if (ipnUrl === successUrl)

@@ -189,7 +189,7 @@ function amountMistake(rendered: string, right: string, isNumber: boolean): stri
   if (isNumber) {
     return `data.amount is a JSON number, and parsing drops trailing zeros: ${rendered} was signed, but the parsed amount is ${right}; it must be a string`;
   }
-  return `the amount was reformatted: ${rendered} was signed, but data.amount is ${right}; sign its text exactly as in the body`;
+  return `you signed ${rendered}. Sign the amount exactly as it arrived: ${right}`;
 }
 
 /** The same number in other formats. The first likely one is what PHP and JavaScript make of it. */

@@ -98,6 +98,18 @@ export function Section({ id, title, children }: { id: string; title: Child; chi
   );
 }
 
+/** A section that is not open at first. */
+export function Fold({ id, title, children }: { id: string; title: string; children: Child }) {
+  return (
+    <details class="box" id={id}>
+      <summary>
+        <strong>{title}</strong>
+      </summary>
+      {children}
+    </details>
+  );
+}
+
 type FactRows = readonly (readonly [name: string, value: Child])[];
 
 export function Facts({ rows }: { rows: FactRows }) {

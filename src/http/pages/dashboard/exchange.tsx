@@ -69,24 +69,25 @@ export function BothSides(props: Sides & { id: string; name: string; curl?: stri
       </div>
       <div class="side">
         <h3>Request</h3>
-        <OneSide side={request} id={`${id}-request`} what={`request ${name}`} limit={limit} />
-        {curl !== undefined && (
-          <FoldedCode
-            id={`${id}-curl`}
-            title="Copy as curl"
-            code={`${id}-curl-text`}
-            text={curl}
-            what={`The curl command: request ${name}`}
-          />
-        )}
+        <OneSide side={request} id={`${id}-request`} what={`request ${name}`} limit={limit}>
+          {curl !== undefined && (
+            <FoldedCode
+              id={`${id}-curl`}
+              title="Copy as curl"
+              code={`${id}-curl-text`}
+              text={curl}
+              what={`The curl command: request ${name}`}
+            />
+          )}
+        </OneSide>
       </div>
     </div>
   );
 }
 
 /** The body alone can be copied if the page has all of it. */
-function OneSide(props: { side: Side; id: string; what: string; limit: number }) {
-  const { side, id, what, limit } = props;
+function OneSide(props: { side: Side; id: string; what: string; limit: number; children?: Child }) {
+  const { side, id, what, limit, children } = props;
   const { line, headers, body, note } = side;
   const { mask } = useContext(PageContext);
   const isWhole = body !== null && body.length <= limit;
@@ -106,9 +107,12 @@ function OneSide(props: { side: Side; id: string; what: string; limit: number })
         wraps
       />
       {note && <p class="soft">{note}</p>}
-      {(body !== null || headers.length > 0) && (
-        <FoldedCode id={id} title={`Raw ${what}`} text={raw} what={`Raw ${what}`} />
-      )}
+      <div class="folds">
+        {(body !== null || headers.length > 0) && (
+          <FoldedCode id={id} title="Raw" text={raw} what={`Raw ${what}`} />
+        )}
+        {children}
+      </div>
     </>
   );
 }

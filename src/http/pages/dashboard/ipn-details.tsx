@@ -3,7 +3,7 @@ import { TAMPERINGS } from '../../../contract/tampering.ts';
 import type { Delivery } from '../../../domain/state.ts';
 import { faultOf } from '../../../usecases/verdict.ts';
 import type { AppDependencies } from '../../environment.ts';
-import { Facts, Section, Time, Warnings } from './blocks.tsx';
+import { Facts, Fold, Time, Warnings } from './blocks.tsx';
 import { Field, Form } from './forms.tsx';
 import { recordPath } from './paths.ts';
 import { Signature } from './signature.tsx';
@@ -22,33 +22,28 @@ export function IpnDetails({ delivery, parts }: { delivery: Delivery; parts: App
     ['Next attempt (UTC)', nextAttemptAt && <Time at={nextAttemptAt} />],
   ] as const;
   return (
-    <section class="box" id="ipn" aria-label="IPN and signature">
+    <Fold id="signature" title="IPN and signature">
       <Warnings of={remarksOn(delivery)} />
-      <details id="signature">
-        <summary>
-          <strong>IPN and signature</strong>
-        </summary>
-        <Facts rows={facts} />
-        <Signature
-          parts={parts}
-          delivery={delivery}
-          sent={last?.requestBody ?? body}
-          fault={last && last.requestBody !== body ? faultOf(last) : null}
-        />
-      </details>
-    </section>
+      <Facts rows={facts} />
+      <Signature
+        parts={parts}
+        delivery={delivery}
+        sent={last?.requestBody ?? body}
+        fault={last && last.requestBody !== body ? faultOf(last) : null}
+      />
+    </Fold>
   );
 }
 
 /** Sends an IPN to another address, or a forged copy. */
-export function SendOther({ delivery, from }: { delivery: Delivery; from: string }) {
+export function SendAgain({ delivery, from }: { delivery: Delivery; from: string }) {
   const path = recordPath('ipns', delivery.id);
   return (
-    <Section id="send" title="Other copies">
-      <Form to={`${path}/resend`} label="Another address" hidden={{ from }} submit="Send a copy">
+    <Fold id="send" title="Send again">
+      <Form to={`${path}/resend`} label="To another URL" hidden={{ from }} submit="Send a copy">
         <Field
           name="to"
-          label="Another address"
+          label="To another URL"
           type="url"
           wide
           value={delivery.url}
@@ -56,9 +51,9 @@ export function SendOther({ delivery, from }: { delivery: Delivery; from: string
           placeholder="http://localhost:3000/ipn"
         />
       </Form>
-      <Form to={`${path}/tamper`} label="Forge" hidden={{ from }} submit="Send a forged copy">
-        <Field name="tamper" label="Forgery (your shop should reject it)" options={TAMPERINGS} wide />
+      <Form to={`${path}/tamper`} label="Forged copy" hidden={{ from }} submit="Send a forged copy">
+        <Field name="tamper" label="Forged copy (your shop should reject it)" options={TAMPERINGS} wide />
       </Form>
-    </Section>
+    </Fold>
   );
 }

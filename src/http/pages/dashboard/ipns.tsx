@@ -1,11 +1,11 @@
 import { requireTamperings } from '../../../contract/tampering.ts';
 import { attemptId } from '../../../usecases/story.ts';
-import { Attempts } from './attempts.tsx';
 import { ShopPill } from './blocks.tsx';
-import { IpnDetails, SendOther } from './ipn-details.tsx';
+import { IpnDetails, SendAgain } from './ipn-details.tsx';
 import { type NounPages, type PageRenderer, recordPage } from './page.tsx';
-import { ipnPath, listPath, NOT_ACCEPTED, ownPage, recordPath, recordRoute, UI } from './paths.ts';
+import { ATTENTION, ipnPath, listPath, ownPage, recordPath, recordRoute, UI } from './paths.ts';
 import { paymentPage } from './payment.tsx';
+import { Timeline } from './timeline.tsx';
 import { VerdictCard } from './verdict-card.tsx';
 
 const IPN = recordRoute('ipns');
@@ -13,7 +13,7 @@ const IPN = recordRoute('ipns');
 /** An IPN that was sent by hand, without a payment. Other IPNs are on the page of their payment. */
 const ipnPage: PageRenderer = ({ parts, id, query }) => {
   const delivery = parts.ipns.require(id);
-  const { paymentId, identifier, url } = delivery;
+  const { paymentId, identifier } = delivery;
   if (paymentId !== null) return paymentPage({ parts, id: paymentId, query });
   const from = recordPath('ipns', id);
   return recordPage(
@@ -21,10 +21,22 @@ const ipnPage: PageRenderer = ({ parts, id, query }) => {
     id,
     { title: `IPN of ${identifier}`, status: <ShopPill of={parts.ipns.shopState(delivery)} /> },
     <>
-      <VerdictCard of={parts.ipns.verdict(delivery)} ipn={delivery} url={url} from={from} parts={parts} />
-      <Attempts deliveries={[delivery]} judged={id} parts={parts} />
-      <div class="columns">
-        <SendOther delivery={delivery} from={from} />
+      <VerdictCard
+        of={parts.ipns.verdict(delivery)}
+        ipn={delivery}
+        payment={null}
+        from={from}
+        parts={parts}
+      />
+      <Timeline
+        steps={parts.ipns.story(delivery)}
+        payment={null}
+        deliveries={[delivery]}
+        judged={id}
+        parts={parts}
+      />
+      <div class="folds">
+        <SendAgain delivery={delivery} from={from} />
         <IpnDetails delivery={delivery} parts={parts} />
       </div>
     </>,
@@ -35,7 +47,7 @@ const ipnPage: PageRenderer = ({ parts, id, query }) => {
 export const IPN_PAGES: NounPages = {
   pages: { [IPN]: ipnPage },
   moved: {
-    [`${UI}/ipns`]: () => listPath('payments', { status: NOT_ACCEPTED }),
+    [`${UI}/ipns`]: () => listPath('payments', { status: ATTENTION }),
     [IPN]: ({ ipns }, id) => {
       const delivery = ipns.require(id);
       const { paymentId, attemptCount } = delivery;

@@ -3,7 +3,15 @@ import type { AppDependencies } from '../../environment.ts';
 import { Link } from '../layout.tsx';
 import { type Column, type RowKey, Status, Table } from './blocks.tsx';
 import type { PageRenderer } from './page.tsx';
-import { type FormValues, listPath, PER_PAGE, PLACES, type Place } from './paths.ts';
+import {
+  type FormValues,
+  listPath,
+  PER_PAGE,
+  PLACES,
+  type Place,
+  type RecordPlace,
+  recordPath,
+} from './paths.ts';
 import { capitalized, grouped } from './text.ts';
 
 /** A filter of a list: one click selects a value. */
@@ -26,7 +34,7 @@ interface Filter<Item> {
   isOfAudit?: (item: Item, parts: AppDependencies) => boolean;
 }
 
-interface Records<Item> {
+export interface Records<Item> {
   size: number;
   /** Visits records with their places, newest first, until `visit` returns false. */
   backwards: (visit: (item: Item, place: number) => boolean) => void;
@@ -42,7 +50,7 @@ export interface List<Item> {
   action?: (from: string, query: FormValues) => Child;
   /** Shown between the heading and the list. */
   notice?: (query: FormValues, parts: AppDependencies) => Child;
-  records: (parts: AppDependencies) => Records<Item>;
+  records: (parts: AppDependencies, query: FormValues) => Records<Item>;
   /** @param from the page to return to */
   columns: (parts: AppDependencies, from: string, query: FormValues) => readonly Column<Item>[];
   keyOf?: (item: Item) => RowKey;
@@ -57,8 +65,8 @@ export function listPage<Item extends object>(list: List<Item>): PageRenderer {
   return ({ parts, query: request }) => {
     const query = queryOf(request, filter);
     const path = listPath(place, query);
-    const { records, audits } = withoutAudits(list, parts, query['audits'] !== undefined);
-    const isEmpty = records.size + audits === 0;
+    const { records, audits } = withoutAudits(list, parts, query);
+    const isEmpty = records.size === 0;
     const { data, start, total, newer, older } = partOf(
       records,
       query['cursor'],
@@ -111,7 +119,7 @@ export function listPage<Item extends object>(list: List<Item>): PageRenderer {
           </>
         ) : isEmpty ? (
           <section class="box" id={id} aria-labelledby="none">
-            <h2 id="none">No {noun} yet</h2>
+            <h2 id="none">No {noun}s yet</h2>
             {list.first(parts)}
           </section>
         ) : (
@@ -141,8 +149,8 @@ export function listPage<Item extends object>(list: List<Item>): PageRenderer {
 }
 
 /** @returns the records to show, and the number of all that audits made */
-function withoutAudits<Item>({ records, filter }: List<Item>, parts: AppDependencies, shows: boolean) {
-  const all = records(parts);
+function withoutAudits<Item>({ records, filter }: List<Item>, parts: AppDependencies, query: FormValues) {
+  const all = records(parts, query);
   const { isOfAudit } = filter;
   let audits = 0;
   if (isOfAudit) {
@@ -151,12 +159,42 @@ function withoutAudits<Item>({ records, filter }: List<Item>, parts: AppDependen
       return true;
     });
   }
-  if (!isOfAudit || audits === 0 || shows) return { records: all, audits };
+  if (!isOfAudit || audits === 0 || query['audits'] !== undefined) return { records: all, audits };
   const others: Records<Item> = {
     size: all.size - audits,
     backwards: (visit) => all.backwards((item, place) => isOfAudit(item, parts) || visit(item, place)),
   };
   return { records: others, audits };
+}
+
+/** The paths of the pages before and after a record's, in the list with the same filter. */
+export interface Beside {
+  newer: string | undefined;
+  older: string | undefined;
+}
+
+/** @param query the filter of the list that links to the record's page */
+export function besideIn<Item extends { id: string }>(
+  list: List<Item>,
+  { parts, id, query: request }: Parameters<PageRenderer>[0],
+  place: RecordPlace,
+): Beside {
+  const query = queryOf(request, list.filter);
+  const matches = matcher(list.filter, query, parts);
+  let newer: string | undefined;
+  let older: string | undefined;
+  let isFound = false;
+  withoutAudits(list, parts, query).records.backwards((item) => {
+    if (item.id === id) isFound = true;
+    else if (!matches || matches(item)) {
+      if (isFound) older = item.id;
+      else newer = item.id;
+    }
+    return older === undefined;
+  });
+  const pathOf = (of: string | undefined) =>
+    of === undefined || !isFound ? undefined : recordPath(place, of, listPath(list.place, query));
+  return { newer: pathOf(newer), older: pathOf(older) };
 }
 
 /** Shows records of a list as a table. @param props `from`: the page to return to */

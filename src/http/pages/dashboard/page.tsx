@@ -5,6 +5,7 @@ import type { Mode } from '../../../contract/vocabulary.ts';
 import type { CallService } from '../../call-service.ts';
 import type { AppDependencies } from '../../environment.ts';
 import { Link } from '../layout.tsx';
+import type { Beside } from './list.tsx';
 import { type FormValues, listPath, type Place, type RecordPlace, recordPath } from './paths.ts';
 
 export interface Page {
@@ -77,18 +78,29 @@ interface HeadingProps {
   /** An amount that matters more than the other facts. */
   sum?: string;
   status?: Child;
+  beside?: Beside | undefined;
 }
 
-export function Heading({ title, mode, sum, status, list }: HeadingProps & { list: string }) {
+export function Heading({ title, mode, sum, status, beside, list }: HeadingProps & { list: string }) {
   return (
     <div class="heading">
       <h1>{title}</h1>
       {mode && <span class="tag">{mode}</span>}
       {sum !== undefined && <span class="sum">{sum}</span>}
       {status}
-      <Link class="back" href={list}>
-        Back to the {list.includes('?') && 'filtered '}list
-      </Link>
+      <nav class="inline back" aria-label="List">
+        {beside?.newer && (
+          <Link href={beside.newer} rel="prev">
+            Newer
+          </Link>
+        )}
+        {beside?.older && (
+          <Link href={beside.older} rel="next">
+            Older
+          </Link>
+        )}
+        <Link href={list}>Back to the {list.includes('?') && 'filtered '}list</Link>
+      </nav>
     </div>
   );
 }

@@ -24,8 +24,8 @@ export const CUSTOMERS = `${PLACES.settings.path}#customers`;
 /** The signature checker, which verdicts open. */
 export const SIGNATURE = `${UI}/signature`;
 
-/** The tab of payments whose IPN the shop did not accept. */
-export const NOT_ACCEPTED = 'ipn-not-accepted';
+/** The tab of payments that went wrong in the shop. */
+export const ATTENTION = 'needs-attention';
 
 /** The path of the search in all records. */
 export const SEARCH = `${UI}/search`;

@@ -15,18 +15,17 @@ import { attemptId } from '../../../usecases/story.ts';
 import { mappedAddresses } from '../../control/views.ts';
 import type { AppDependencies } from '../../environment.ts';
 import { shownAmount } from '../layout.tsx';
-import { Attempts } from './attempts.tsx';
-import { FactsBox, ShopPill, Status, Time, Warnings } from './blocks.tsx';
+import { Facts, Fold, ShopPill, Status, Time, Warnings } from './blocks.tsx';
 import { type ButtonLook, Field, Form, Submit } from './forms.tsx';
-import { IpnDetails, SendOther } from './ipn-details.tsx';
-import { Lanes, whoCameFirst } from './lanes.tsx';
-import { type NounPages, type PageRenderer, recordPage } from './page.tsx';
+import { IpnDetails, SendAgain } from './ipn-details.tsx';
+import type { Beside } from './list.tsx';
+import { type NounPages, type Page, type PageRenderer, recordPage } from './page.tsx';
 import { listPath, recordPath, recordRoute } from './paths.ts';
 import { Timeline } from './timeline.tsx';
 import { VerdictCard } from './verdict-card.tsx';
 
-/** Shows one payment: its verdict, actions, IPNs and timeline. */
-export const paymentPage: PageRenderer = ({ parts, id, query }) => {
+/** Shows one payment: its verdict, actions and timeline. */
+export function paymentPage({ parts, id, query }: Parameters<PageRenderer>[0], beside?: Beside): Page {
   const payment = parts.payments.require(id);
   const merchant = parts.merchants.of(payment) ?? parts.merchants.default;
   const verdict = parts.payments.verdict(payment);
@@ -34,26 +33,20 @@ export const paymentPage: PageRenderer = ({ parts, id, query }) => {
   const deliveries = parts.ipns.of(payment.id);
   const about = deliveries.find((delivery) => delivery.id === verdict.ipn);
   const from = recordPath('payments', payment.id, listPath('payments', query));
-  const race = whoCameFirst(steps);
   const sections = (
     <>
-      <figure class="box" id="lanes">
-        <Lanes steps={steps} payment={payment} parts={parts} />
-        {race !== null && <figcaption class="soft">{race}</figcaption>}
-      </figure>
-      <VerdictCard of={verdict} ipn={about} url={payment.ipnUrl} from={from} parts={parts}>
+      <VerdictCard of={verdict} ipn={about} payment={payment} from={from} parts={parts}>
         {payment.status === 'pending' && <Settle parts={parts} payment={payment} from={from} />}
       </VerdictCard>
       <Warnings of={payment.warnings} />
-      <Attempts deliveries={deliveries} judged={verdict.ipn} parts={parts} />
-      {about && (
-        <div class="columns">
-          <SendOther delivery={about} from={from} />
-          <IpnDetails delivery={about} parts={parts} />
-        </div>
-      )}
-      <Timeline steps={steps} payment={payment} parts={parts} />
-      <FactsBox id="facts" label="Payment" rows={factsOf(parts, payment, merchant.name)} />
+      <Timeline steps={steps} payment={payment} deliveries={deliveries} judged={verdict.ipn} parts={parts} />
+      <div class="folds">
+        {about && <SendAgain delivery={about} from={from} />}
+        {about && <IpnDetails delivery={about} parts={parts} />}
+        <Fold id="facts" title="Payment details">
+          <Facts rows={factsOf(parts, payment, merchant.name)} />
+        </Fold>
+      </div>
     </>
   );
   const heading = {
@@ -61,9 +54,10 @@ export const paymentPage: PageRenderer = ({ parts, id, query }) => {
     sum: shownAmount(parts, payment.amount, payment.currency),
     mode: payment.mode,
     status: <Pills payment={payment} parts={parts} />,
+    beside,
   };
   return recordPage('payments', payment.id, heading, sections, query);
-};
+}
 
 const TIMINGS = DELIVERY_ORDERS.map((order) => [order, `${IPN_TIMINGS[order]} (${order})`] as const);
 
@@ -172,6 +166,9 @@ export const PAYMENT_FORMS: NounPages['forms'] = {
   [`${PAYMENT}/settle`]: async ({ payments }, { outcome, delivery }, id) => {
     const input = parseInput(SettleInput, { outcome, ...(delivery && { delivery }) });
     await payments.settle(id, { ...input, by: 'control' });
+  },
+  [`${PAYMENT}/send`]: async ({ payments, ipns }, _, id) => {
+    await ipns.fire({ payment: payments.require(id).id });
   },
   [`${PAYMENT}/run`]: async ({ payments, ipns, clock }, { ipn = '', attempt = '' }, id) => {
     const payment = payments.require(id);

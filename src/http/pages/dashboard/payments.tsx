@@ -8,10 +8,10 @@ import { inGroups, Link, shownAmount } from '../layout.tsx';
 import { Ago, Code, type Column, Short, ShortAddress, Status, WarningCount } from './blocks.tsx';
 import { SampleInitiate } from './exchange.tsx';
 import { Form } from './forms.tsx';
-import { type List, listPage } from './list.tsx';
+import { besideIn, type List, listPage, type Records } from './list.tsx';
 import { NewPaymentLink } from './new-payment.tsx';
 import type { NounPages } from './page.tsx';
-import { listPath, NOT_ACCEPTED, ownPage, PLACES, recordPath, recordRoute, UI } from './paths.ts';
+import { ATTENTION, listPath, ownPage, PLACES, recordPath, recordRoute, UI } from './paths.ts';
 import { PAYMENT_FORMS, paymentPage } from './payment.tsx';
 import { clip, grouped } from './text.ts';
 
@@ -24,7 +24,7 @@ export const PAYMENTS: List<Payment> = {
   place: 'payments',
   noun: 'payment',
   action: (from, { status }) =>
-    status === NOT_ACCEPTED ? (
+    status === ATTENTION ? (
       <Form id="resend-selected" to={RESEND_SELECTED} hidden={{ from }} submit="Resend selected" inline>
         <label>
           <input type="checkbox" data-all /> Select all
@@ -37,11 +37,11 @@ export const PAYMENTS: List<Payment> = {
     choices: [
       {
         name: 'status',
-        values: [...PAYMENT_STATUSES, NOT_ACCEPTED],
+        values: [...PAYMENT_STATUSES, ATTENTION],
         label: 'Status',
-        shown: { [NOT_ACCEPTED]: 'IPN not accepted' },
+        shown: { [ATTENTION]: 'Needs attention' },
         of: (payment, { payments }) =>
-          payments.notAccepted(payment) ? [payment.status, NOT_ACCEPTED] : [payment.status],
+          payments.attention(payment) ? [payment.status, ATTENTION] : [payment.status],
         isCounted: true,
       },
       { name: 'mode', values: MODES, label: 'Mode' },
@@ -70,9 +70,9 @@ export const PAYMENTS: List<Payment> = {
       <Rejected parts={parts} />
     </>
   ),
-  records: ({ payments }) => payments.all,
+  records: ({ payments }, { status }) => (status === ATTENTION ? forgedFirst(payments) : payments.all),
   columns: (parts, from, { status }) =>
-    status === NOT_ACCEPTED ? ofNotAccepted(parts, from) : ofPayments(parts, from),
+    status === ATTENTION ? ofAttention(parts, from) : ofPayments(parts, from),
   first: (parts) => {
     const { style, baseUrl } = parts.runtime;
     const run = command('payments create', '--url', baseUrl(), '--amount 100 --currency USD');
@@ -92,6 +92,25 @@ export const PAYMENTS: List<Payment> = {
     );
   },
 };
+
+/** Above every place in the list, so that a cursor tells forged IPNs from the rest. */
+const FORGED = 1e9;
+
+/** All payments, beginning with those of which the shop accepted a forged IPN. */
+function forgedFirst({ all, attention }: AppDependencies['payments']): Records<Payment> {
+  const isForged = (payment: Payment) => attention(payment)?.isForged === true;
+  return {
+    size: all.size,
+    backwards(visit) {
+      let goesOn = true;
+      all.backwards((payment, place) => {
+        if (isForged(payment)) goesOn = visit(payment, FORGED + place);
+        return goesOn;
+      });
+      if (goesOn) all.backwards((payment, place) => isForged(payment) || visit(payment, place));
+    },
+  };
+}
 
 const identity = (from: string): Column<Payment> => [
   'Payment',
@@ -128,19 +147,24 @@ function ofPayments(parts: AppDependencies, from: string): Column<Payment>[] {
 }
 
 /** With what is needed to send their IPNs again. */
-function ofNotAccepted(parts: AppDependencies, from: string): Column<Payment>[] {
+function ofAttention(parts: AppDependencies, from: string): Column<Payment>[] {
   return [
     [
       'Select',
       'select',
-      (payment) => (
-        <input
-          type="checkbox"
-          name={parts.payments.notAccepted(payment)?.id}
-          form="resend-selected"
-          aria-label={`Select the IPN of ${payment.identifier}, ${payment.id}`}
-        />
-      ),
+      (payment) => {
+        const { delivery, isForged = true } = parts.payments.attention(payment) ?? {};
+        return (
+          !isForged && (
+            <input
+              type="checkbox"
+              name={delivery?.id}
+              form="resend-selected"
+              aria-label={`Select the IPN of ${payment.identifier}, ${payment.id}`}
+            />
+          )
+        );
+      },
     ],
     identity(from),
     MODE,
@@ -149,7 +173,7 @@ function ofNotAccepted(parts: AppDependencies, from: string): Column<Payment>[] 
       'To',
       'address',
       (payment) => {
-        const delivery = parts.payments.notAccepted(payment);
+        const { delivery } = parts.payments.attention(payment) ?? {};
         const forwardedTo = delivery && parts.ipns.forwardedTo(delivery);
         return [
           forwardedTo && <span class="soft">forwarded to </span>,
@@ -162,7 +186,7 @@ function ofNotAccepted(parts: AppDependencies, from: string): Column<Payment>[] 
       'Action',
       'action',
       (payment) => {
-        const delivery = parts.payments.notAccepted(payment);
+        const { delivery } = parts.payments.attention(payment) ?? {};
         return (
           delivery && (
             <Form
@@ -191,7 +215,8 @@ function Shop({ payment, parts }: { payment: Payment; parts: AppDependencies }) 
   if (state === 'none' && payment.status !== 'succeeded') return null;
   // The state of the record, as the API and the command line name it.
   const also = state === 'accepted' && <span class="unseen">, delivered</span>;
-  return [<Status of={`shop ${LOOKS[tone]}`}>{words}</Status>, also];
+  const worst = state === 'forgery-accepted' ? ' worst' : '';
+  return [<Status of={`shop ${LOOKS[tone]}${worst}`}>{words}</Status>, also];
 }
 
 /** Maximum number of rejected initiates above the list. */
@@ -209,7 +234,9 @@ function Rejected({ parts }: { parts: AppDependencies }) {
   return (
     <details id="rejected" class="box" open={parts.payments.all.size === 0}>
       <summary>
-        <Status of="failed">{`${grouped(total)} rejected at initiate`}</Status>{' '}
+        <Status of="failed">
+          {`${grouped(total)} initiate ${total === 1 ? 'request' : 'requests'} rejected`}
+        </Status>{' '}
         <span class="soft">
           {clip(first.identifier, mask)}: {mask(first.reason, { most: LONGEST_REASON })}
         </span>
@@ -240,7 +267,7 @@ export const PAYMENT_PAGES: NounPages = {
     [PLACES.payments.path]: listPage(PAYMENTS),
     // Above the pages of its records, as in every other list.
     [`${UI}/payments`]: listPage(PAYMENTS),
-    [PAYMENT]: paymentPage,
+    [PAYMENT]: (request) => paymentPage(request, besideIn(PAYMENTS, request, 'payments')),
   },
   forms: {
     ...PAYMENT_FORMS,
@@ -251,7 +278,7 @@ export const PAYMENT_PAGES: NounPages = {
       const accepted = results.filter(
         (one) => one.status === 'fulfilled' && shopState(one.value).state === 'accepted',
       );
-      const back = new URL(ownPage(from, listPath('payments', { status: NOT_ACCEPTED })), 'http://localhost');
+      const back = new URL(ownPage(from, listPath('payments', { status: ATTENTION })), 'http://localhost');
       back.searchParams.set('resent', `${accepted.length} of ${ids.length}`);
       return back.pathname + back.search;
     },

@@ -37,7 +37,7 @@ function found<Item extends object>(list: List<Item>, text: string, parts: AppDe
   const { place } = list;
   const matches = textMatcher(list.filter.texts, text);
   const rows: Item[] = [];
-  list.records(parts).backwards((item) => {
+  list.records(parts, {}).backwards((item) => {
     if (matches?.(item) && !list.filter.isOfAudit?.(item, parts)) rows.push(item);
     return rows.length <= SHOWN;
   });

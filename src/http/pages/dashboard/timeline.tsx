@@ -1,65 +1,253 @@
-import { curlRequest } from '../../../contract/curl.ts';
+import type { Child } from 'hono/jsx';
+import { curlCommand, curlRequest } from '../../../contract/curl.ts';
+import { originOf } from '../../../contract/describe-delivery.ts';
 import { command } from '../../../contract/error.ts';
 import type { RecordedRequest } from '../../../contract/event.ts';
-import { duration, timestamp } from '../../../contract/time.ts';
+import { duration, span, timestamp } from '../../../contract/time.ts';
+import type { Tone } from '../../../contract/verdict.ts';
 import { SETTLERS, TIMELINE_EVENTS } from '../../../contract/vocabulary.ts';
-import type { Payment } from '../../../domain/state.ts';
-import type { StoryStep } from '../../../usecases/story.ts';
-import { maskedRequest } from '../../control/views.ts';
+import { ownWords } from '../../../domain/receiver-words.ts';
+import type { Attempt, Delivery, Payment } from '../../../domain/state.ts';
+import { attemptId, type StoryStep } from '../../../usecases/story.ts';
+import { deliveryView, maskedRequest } from '../../control/views.ts';
 import type { AppDependencies } from '../../environment.ts';
 import { Link } from '../layout.tsx';
 import { Code, Copyable, More, Section, Time, Warnings } from './blocks.tsx';
-import { BothSides, curlOf, recordedSides } from './exchange.tsx';
+import { attemptSides, BothSides, curlOf, recordedSides } from './exchange.tsx';
+import { Form } from './forms.tsx';
 import { recordPath } from './paths.ts';
 import { missingFromLog } from './requests.tsx';
+import { clip } from './text.ts';
 
-/** Maximum number of steps shown. The first are kept. */
-const SHOWN_STEPS = 60;
+/** Maximum number of rows shown at the beginning, and at the end. */
+const SHOWN = 20;
 
-/** Shows what the shop and the customer did, without IPN attempts. A link to a step expands it. */
-export function Timeline(props: { steps: readonly StoryStep[]; payment: Payment; parts: AppDependencies }) {
-  const { steps, payment, parts } = props;
-  const ofCheckout = steps.filter(({ isAttempt }) => !isAttempt);
-  const begin = Date.parse(payment.createdAt);
+interface TimelineProps {
+  steps: readonly StoryStep[];
+  /** Null for an IPN without a payment. */
+  payment: Payment | null;
+  deliveries: readonly Delivery[];
+  /** The delivery whose last attempt the verdict explains. */
+  judged: string | null;
+  parts: AppDependencies;
+}
+
+/**
+ * Shows what customer, gateway and shop did, in order, and what the shop said. The newest attempt is open; a link to a row
+ * opens it.
+ */
+export function Timeline({ steps, payment, deliveries, judged, parts }: TimelineProps) {
+  const attempts = new Map(
+    deliveries.flatMap((delivery) =>
+      parts.ipns
+        .attemptsOf(delivery.id)
+        .map((attempt) => [attemptId(delivery.id, attempt.number), { delivery, attempt }] as const),
+    ),
+  );
+  const made = steps.filter(({ event }) => event !== 'ipn_due');
+  const newest = made.findLast(({ id }) => attempts.has(id));
+  const due = deliveries.filter(({ id, nextAttemptAt }) => nextAttemptAt !== null || parts.ipns.underWay(id));
+  const begin = made[0]?.at ?? parts.clock.now();
+  const rowOf = (step: StoryStep) => {
+    const of = attempts.get(step.id);
+    return of ? (
+      <AttemptRow
+        {...of}
+        begin={begin}
+        isNewest={step === newest}
+        isJudged={of.delivery.id === judged && of.attempt.number === of.delivery.attemptCount}
+        isOne={deliveries.length === 1}
+        parts={parts}
+      />
+    ) : (
+      payment && (
+        <StepRow step={step} begin={begin} isAhead={isAhead(step, made)} payment={payment} parts={parts} />
+      )
+    );
+  };
+  const rest = made.slice(SHOWN, -SHOWN).length;
+  const more = payment ? command('payments show', payment.id) : command('ipn show', deliveries[0]?.id ?? '');
   return (
     <Section
       id="story"
       title={[
-        'Checkout ',
+        'Timeline ',
         <span class="soft">
-          from <Time at={payment.createdAt} zone />
+          from <Time at={timestamp(begin)} zone />
         </span>,
       ]}
     >
       <ol class="steps">
-        {ofCheckout.slice(0, SHOWN_STEPS).map((step) => (
-          <li data-key={step.id}>
-            <details open={step === ofCheckout[0] && ofCheckout.length === steps.length}>
-              <summary>
-                <time class="offset" datetime={timestamp(step.at)}>
-                  +{step.at === begin ? '0 s' : duration(step.at - begin)}
-                </time>
-                <span class="what">
-                  <strong class={REFUSALS.has(step.event) ? 'bad' : undefined}>{titleOf(step)}</strong>{' '}
-                  <span class="soft">{detailOf(step)}</span>
-                </span>
-                <span class="took soft">{step.end > step.at && duration(step.end - step.at)}</span>
-              </summary>
-              <div class="details" id={step.id}>
-                <StepDetails step={step} payment={payment} parts={parts} />
-              </div>
-            </details>
-          </li>
+        {made.slice(0, rest ? SHOWN : undefined).map(rowOf)}
+        {rest > 0 && [
+          <li>
+            <More id="more-steps" count={rest} run={more} of="steps" />
+          </li>,
+          made.slice(-SHOWN).map(rowOf),
+        ]}
+        {due.map((delivery) => (
+          <DueRow delivery={delivery} parts={parts} />
         ))}
       </ol>
-      <More
-        id="show"
-        count={ofCheckout.length - SHOWN_STEPS}
-        run={command('payments show', payment.id)}
-        of="steps"
-      />
     </Section>
   );
+}
+
+/** Whether the browser was redirected before the shop had responded to an IPN. */
+function isAhead({ event, at }: StoryStep, steps: readonly StoryStep[]): boolean {
+  const attempt = steps.find((one) => one.event === 'ipn_attempted');
+  return event === 'redirected' && attempt !== undefined && Math.ceil(attempt.end) > at;
+}
+
+interface RowProps {
+  id: string;
+  /** In milliseconds since 1970, like the time of the first row. */
+  at: number;
+  begin: number;
+  who: string;
+  title: string;
+  tone?: Tone | undefined;
+  said: Child;
+  took: number;
+  isOpen?: boolean;
+  attempt?: number;
+  children: Child;
+}
+
+function Row({ id, at, begin, who, title, tone, said, took, isOpen, attempt, children }: RowProps) {
+  return (
+    <li data-key={id}>
+      <details open={isOpen}>
+        <summary>
+          <time class="offset" datetime={timestamp(at)}>
+            +{at === begin ? '0 s' : duration(at - begin)}
+          </time>
+          <span class="who">{who}</span>
+          <span>
+            <strong class={tone}>{title}</strong> <span class="soft">{said}</span>
+          </span>
+          <span class="took">{took > 0 && duration(took)}</span>
+        </summary>
+        <div class="details" id={id} data-attempt={attempt}>
+          {children}
+        </div>
+      </details>
+    </li>
+  );
+}
+
+interface AttemptRowProps {
+  delivery: Delivery;
+  attempt: Attempt;
+  begin: number;
+  isNewest: boolean;
+  isJudged: boolean;
+  /** Whether all attempts are of one delivery. */
+  isOne: boolean;
+  parts: AppDependencies;
+}
+
+function AttemptRow({ delivery, attempt, begin, isNewest, isJudged, isOne, parts }: AttemptRowProps) {
+  const { number, durationMs, startedAt, responseBody } = attempt;
+  const { mask } = parts.secrets;
+  const id = attemptId(delivery.id, number);
+  const { words, tone } = parts.ipns.shopStateAt(delivery, attempt);
+  const own = ownWords(responseBody ?? '');
+  const origin = originOf(attempt);
+  return (
+    <Row
+      id={id}
+      at={Date.parse(startedAt)}
+      begin={begin}
+      who="Gateway"
+      title={`${parts.ipns.verdictOnForgery(delivery) ? 'Forged IPN' : 'IPN'}, attempt ${number}`}
+      tone={tone}
+      said={[origin && `${origin}. `, `Your shop: ${words} `, own && `“${clip(own, mask)}”`]}
+      took={durationMs}
+      isOpen={isNewest}
+      attempt={number}
+    >
+      {!(isJudged && isOne) && (
+        <p class="soft">
+          {!isJudged && `${parts.ipns.verdictOnAttempt(delivery, attempt).cause} `}
+          {!isOne && ['IPN ', <code>{delivery.id}</code>]}
+        </p>
+      )}
+      <BothSides
+        id={id}
+        name={`of attempt ${number}`}
+        {...attemptSides(attempt)}
+        curl={curlCommand({ ...deliveryView(delivery, parts), attempts: [attempt] })}
+      />
+    </Row>
+  );
+}
+
+/** The next attempt. If the clock was moved, a button skips the wait. */
+function DueRow({ delivery, parts }: { delivery: Delivery; parts: AppDependencies }) {
+  const { id, paymentId, attemptCount, nextAttemptAt } = delivery;
+  const { now, frozen, ahead } = parts.clock.read();
+  const underWay = parts.ipns.underWay(id);
+  const left = Math.max(0, Date.parse(nextAttemptAt ?? '') - now);
+  const number = attemptCount + 1;
+  return (
+    <li id={attemptId(id, number)} class="due">
+      <span class="who">Gateway</span>
+      <span>
+        <strong>IPN, attempt {number}</strong>{' '}
+        <span class="soft">
+          {underWay ? (
+            `Waiting up to ${underWay.timeoutMs / 1_000} s for the response.`
+          ) : (
+            <>
+              Due in <span data-left={frozen ? undefined : Math.ceil(left / 1_000)}>{span(left)}</span>.
+            </>
+          )}
+        </span>
+      </span>
+      {!underWay && paymentId !== null && (frozen || ahead !== 0) && (
+        <Form
+          to={`${recordPath('payments', paymentId)}/run`}
+          hidden={{ ipn: id, attempt: String(number) }}
+          submit="Run until this attempt"
+          look="primary"
+        />
+      )}
+    </li>
+  );
+}
+
+interface StepRowProps extends StepProps {
+  begin: number;
+  /** Whether the browser was there before the IPN. */
+  isAhead: boolean;
+}
+
+function StepRow({ step, begin, isAhead, payment, parts }: StepRowProps) {
+  return (
+    <Row
+      id={step.id}
+      at={step.at}
+      begin={begin}
+      who={whoDid(step, payment)}
+      title={titleOf(step)}
+      tone={REFUSALS.has(step.event) ? 'bad' : undefined}
+      said={[
+        detailOf(step),
+        isAhead && ' Before the IPN: your success page must not expect a paid order yet.',
+      ]}
+      took={step.end - step.at}
+    >
+      <StepDetails step={step} payment={payment} parts={parts} />
+    </Row>
+  );
+}
+
+function whoDid({ event }: StoryStep, { settledBy }: Payment): string {
+  if (event === 'initiated') return 'Your shop';
+  if (event === 'redirected' || event === 'code_sent') return 'Gateway';
+  if (event !== 'settled' || settledBy === 'customer') return 'Customer';
+  return settledBy === 'panel' || settledBy === 'control' ? 'You' : 'Gateway';
 }
 
 const REFUSALS: ReadonlySet<StoryStep['event']> = new Set(['email_refused', 'code_refused']);

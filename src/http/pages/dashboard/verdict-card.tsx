@@ -1,8 +1,9 @@
 import { type Child, useContext } from 'hono/jsx';
 import { describeChanges } from '../../../contract/describe-changes.ts';
-import { describeAttempts } from '../../../contract/describe-delivery.ts';
+import { ASKS_WITH_INVALID_SIGNATURES, describeAttempts } from '../../../contract/describe-delivery.ts';
 import type { Diagnosis } from '../../../contract/diagnosis.ts';
-import type { Delivery } from '../../../domain/state.ts';
+import { fixLabel } from '../../../contract/verdict.ts';
+import type { Delivery, Payment } from '../../../domain/state.ts';
 import type { FullVerdict } from '../../../usecases/verdict.ts';
 import type { AppDependencies } from '../../environment.ts';
 import { Link } from '../layout.tsx';
@@ -16,26 +17,27 @@ import { capitalized, clip } from './text.ts';
 /**
  * Says what happened to an IPN, where, why, and how to fix it, on top of the page.
  *
- * @param props `ipn`: the delivery, if there is one; `url`: of the receiver, if there is no delivery; `from`: the page to
- *   return to; `children`: the buttons of a pending payment
+ * @param props `ipn`: the delivery, if there is one; `payment`: null for an IPN without one; `from`: the page to return to;
+ *   `children`: the buttons of a pending payment
  */
 export function VerdictCard(props: {
   of: FullVerdict;
   ipn: Delivery | undefined;
-  url: string;
+  payment: Payment | null;
   from: string;
   parts: AppDependencies;
   children?: Child;
 }) {
-  const { of, ipn, url, from, parts, children } = props;
+  const { of, ipn, payment, from, parts, children } = props;
   const { tone, headline, where, cause, fix, signed, code, action, to, unexplained, outcome } = of;
   const page = ipn && recordPath('ipns', ipn.id);
   const changes = ipn && parts.ipns.changesOf(ipn.id);
-  const address = (ipn && (parts.ipns.forwardedTo(ipn) ?? ipn.url)) ?? url;
+  const address = (ipn && (parts.ipns.forwardedTo(ipn) ?? ipn.url)) ?? '';
   const isGenuine = ipn?.paymentId != null && ipn.signedWith !== '';
   const attempts = ipn ? parts.ipns.attemptsOf(ipn.id) : [];
   const isMixed = attempts.some(({ responseStatus }) => responseStatus !== attempts[0]?.responseStatus);
   const mayAsk = unexplained && isGenuine && attempts.at(-1)?.responseStatus != null;
+  const resendLabel = ipn?.signedWith === '' ? 'Resend the forged copy' : 'Resend';
   const right = signed ? signed.amount + signed.identifier : '';
   return (
     <section class="box" id="verdict" data-verdict={tone} aria-label="Verdict" tabindex={-1}>
@@ -48,7 +50,7 @@ export function VerdictCard(props: {
                 'Where',
                 where && WHERE[where](address, attempts.at(-1)?.failure?.code === 'connection_refused'),
               ],
-              ['Fix', fix && <strong>{fix}</strong>],
+              [fixLabel(of), fix && <strong>{fix}</strong>],
               ['Attempts', isMixed ? describeAttempts(attempts) : null],
               ['Why', withoutStart(cause, headline) || null],
               ['What it means', outcome ?? null],
@@ -68,19 +70,26 @@ export function VerdictCard(props: {
           <Form
             to={`${page}/resend`}
             hidden={to === null ? { from } : { from, to }}
-            submit={to === null ? 'Resend' : `Send a copy to ${clip(to, parts.secrets.mask)}`}
+            submit={to === null ? resendLabel : `Send a copy to ${clip(to, parts.secrets.mask)}`}
             look={action === 'resend' && !unexplained ? 'primary' : 'plain'}
           />
         )}
         {page && mayAsk && (
           <Form to={`${page}/diagnose`} hidden={{ from }} submit="Find the cause" look="primary" />
         )}
+        {payment && action === 'send' && (
+          <Form
+            to={`${recordPath('payments', payment.id)}/send`}
+            hidden={{ from }}
+            submit="Send the IPN"
+            look="primary"
+          />
+        )}
         {action === 'faults' && <Link href={FAULTS}>Show the rules</Link>}
       </div>
       {mayAsk && (
         <p class="soft">
-          <em>Find the cause</em> sends variants of this IPN. A shop that undoes an order on a wrong signature
-          may need a reset.
+          <em>Find the cause</em> sends variants of this IPN. {ASKS_WITH_INVALID_SIGNATURES}
         </p>
       )}
     </section>
@@ -99,7 +108,7 @@ function DiagnosisDetails({ of: { tried, summary, at } }: { of: Diagnosis }) {
   const { mask } = useContext(PageContext);
   return (
     <details id="diagnosis">
-      <summary>Your handler was asked why, with {tried.length} requests</summary>
+      <summary>We sent your handler {tried.length} test requests</summary>
       <p>
         {summary} (<Time at={at} /> UTC)
       </p>
@@ -133,4 +142,5 @@ const WHERE = {
   ),
   rule: () => 'Your fault rule, not your handler',
   emulator: () => "The emulator's options, not your handler",
+  settling: () => 'The delivery of this payment, not your handler',
 } as const;
