@@ -1,4 +1,3 @@
-import { isIP } from 'node:net';
 import { hostName, isEmail, isLoopback } from './contract/address.ts';
 import { nearestName, usage } from './contract/error.ts';
 import { readOrigin } from './contract/page-origin.ts';
@@ -123,9 +122,9 @@ export function settingsOf(
 /** A name is resolved when an IPN is sent. Until then, nobody knows whether it exists and needs to be allowed. */
 function unreachable(url: string, egress: Egress): string | null {
   const problem = egress.unreachable(url);
-  const { hostname } = new URL(url);
-  const isName = isIP(hostname.replace(/^\[|\]$/g, '')) === 0 && !isLoopback(hostname);
-  return problem && isName ? `${hostname} must resolve to a loopback or private address` : problem;
+  const name = hostName(new URL(url).hostname);
+  const isKnown = name === undefined || isLoopback(name);
+  return problem && !isKnown ? `${name} must resolve to a loopback or private address` : problem;
 }
 
 /**

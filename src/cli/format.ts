@@ -1,13 +1,13 @@
 import type { Attempt, Delivery } from '../contract/delivery.ts';
 import { describeChanges } from '../contract/describe-changes.ts';
-import { originOf, outcomeOf } from '../contract/describe-delivery.ts';
+import { FORGED_IPN_ACCEPTED, fixLabel, originOf, outcomeOf } from '../contract/describe-delivery.ts';
 import { command, type Hint, hint, renderHint } from '../contract/error.ts';
 import type { SimEvent } from '../contract/event.ts';
 import type { Payment, TimelineEntry } from '../contract/payment.ts';
 import { shownHeaders } from '../contract/secrets.ts';
 import { shorten } from '../contract/text.ts';
 import { moment, REDIRECT_WAIT_MS } from '../contract/time.ts';
-import { FORGED_IPN_ACCEPTED, fixLabel, type Verdict } from '../contract/verdict.ts';
+import type { Verdict } from '../contract/verdict.ts';
 import { PAYMENT_EVENTS, TIMELINE_EVENTS } from '../contract/vocabulary.ts';
 import { ownWords } from '../domain/receiver-answer.ts';
 import { isRejectedInitiate } from '../library/merchant-client.ts';

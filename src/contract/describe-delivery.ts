@@ -11,6 +11,7 @@ import type {
 import type { FaultRule } from './fault.ts';
 import { headerIn } from './headers.ts';
 import { describeTamperings } from './tampering.ts';
+import type { Verdict } from './verdict.ts';
 
 /*
  * Texts about IPNs. Only this file turns the data of attempts and deliveries into sentences.
@@ -22,6 +23,13 @@ interface AttemptSides extends Pick<Attempt, 'url'> {
   responseHeaders?: Attempt['responseHeaders'];
   fault?: Attempt['fault'];
 }
+
+/** The worst that can be said of a shop, wherever it is said. */
+export const FORGED_IPN_ACCEPTED = 'forged IPN accepted';
+
+/** What the fix of a verdict is called: where nothing is wrong, it is only a tip. */
+export const fixLabel = ({ tone }: Pick<Verdict, 'tone'>): 'Fix' | 'Tip' =>
+  tone === 'bad' || tone === 'warning' ? 'Fix' : 'Tip';
 
 /** What to know before a receiver is asked why it does not accept an IPN. */
 export const ASKS_WITH_INVALID_SIGNATURES =

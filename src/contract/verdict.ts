@@ -22,10 +22,3 @@ export const Verdict = record(
   },
 );
 export type Verdict = z.output<typeof Verdict>;
-
-/** The worst that can be said of a shop, wherever it is said. */
-export const FORGED_IPN_ACCEPTED = 'forged IPN accepted';
-
-/** What the fix of a verdict is called: where nothing is wrong, it is only a tip. */
-export const fixLabel = ({ tone }: Pick<Verdict, 'tone'>): 'Fix' | 'Tip' =>
-  tone === 'bad' || tone === 'warning' ? 'Fix' : 'Tip';

@@ -14,11 +14,11 @@ import {
 } from './environment.ts';
 import { asGatewayError, requestLine, statusOf, unknownRoute } from './errors.ts';
 import { crossSiteGuard, hostGuard, isControl, proxiedGuard, siteGuard, tokenGuard } from './guard.ts';
-import { injectFaults } from './inject-faults.ts';
+import { injectFaults, serviceRoute } from './inject-faults.ts';
 import type { RequestListener } from './listener.ts';
 import { ICON_SVG } from './pages/layout.tsx';
-import { mountDashboard, mountOpenPages } from './pages/mount.tsx';
-import { noteError, recordRequests } from './record-requests.ts';
+import { mountDashboard, mountOpenPages, nowherePage } from './pages/mount.tsx';
+import { noteError, notesOf, recordRequests } from './record-requests.ts';
 import { mountCards } from './service/cards.ts';
 import { mountCheckout } from './service/checkout.ts';
 import { mountInitiate } from './service/initiate.ts';
@@ -98,13 +98,26 @@ export function createApp(parts: AppDependencies): App {
   /** Creates every error response except for initiate, which uses different statuses. */
   function explain(c: AppContext, error: GatewayError): Response {
     const { path } = c.req;
-    const { dialect } = parts;
+    const { dialect, runtime } = parts;
+    if (
+      error.code === 'not_found' &&
+      isVisit(c) &&
+      !isControl(path) &&
+      serviceRoute(path, dialect) === null
+    ) {
+      c.get('requestLog').notes = notesOf(error, runtime);
+      return c.html(nowherePage(c, runtime, error.message), statusOf(error));
+    }
     noteError(c.get('requestLog'), error, parts);
     if (error.allow) c.header('Allow', error.allow.join(', '));
     if (error.code === 'unauthorized') c.header('WWW-Authenticate', 'Bearer realm="gateway-sim"');
     return c.json(isControl(path) ? error.toJSON() : dialect.serviceError(error), statusOf(error));
   }
 }
+
+/** Whether a browser opens an address, so that a person reads the response. */
+const isVisit = ({ req }: AppContext) =>
+  req.method === 'GET' && req.header('accept')?.includes('text/html') === true;
 
 /** Maximum time for which an unread body is read before the response is sent (real time). */
 const MAX_DISCARD_MS = 2_000;

@@ -8,7 +8,7 @@ import type { Store } from '../store/store.ts';
 import type { Clock } from '../system/clock.ts';
 
 /** Maximum number of events, and of requests (chosen). */
-const KEPT_ITEMS = 1_000;
+export const KEPT_ITEMS = 1_000;
 /** Maximum number of hosts whose rejection is reported (chosen). */
 const MAX_HOSTS = 100;
 

@@ -12,6 +12,7 @@ import {
   requireDelivery,
   resend,
 } from '../domain/delivery.ts';
+import { ownWords } from '../domain/receiver-words.ts';
 import type { Attempt, Delivery } from '../domain/state.ts';
 import type { UseCaseDependencies } from './dependencies.ts';
 import { diagnose } from './diagnose.ts';
@@ -92,6 +93,9 @@ export function ipnUseCases(parts: IpnDependencies) {
 
     /** What the shop did in one attempt of an IPN. */
     shopStateAt: (delivery: Delivery, attempt: Attempt) => stateAt(delivery, attempt, parts),
+
+    /** What the shop itself said in the body of its response; undefined if nothing. */
+    wordsIn: ({ responseBody }: Attempt) => ownWords(responseBody ?? ''),
 
     /** What the shop did with an IPN. */
     shopState: (delivery: Delivery) => stateOfDelivery(delivery, parts),

@@ -1,5 +1,5 @@
-import { describeBriefly, insteadOfSending } from '../contract/describe-delivery.ts';
-import { FORGED_IPN_ACCEPTED, type Tone } from '../contract/verdict.ts';
+import { describeBriefly, FORGED_IPN_ACCEPTED, insteadOfSending } from '../contract/describe-delivery.ts';
+import type { Tone } from '../contract/verdict.ts';
 import { saysRefused } from '../domain/receiver-answer.ts';
 import type { Attempt, Delivery, Payment } from '../domain/state.ts';
 import {

@@ -6,6 +6,7 @@ import {
   describeFlaw,
   errorOf,
   FIXES,
+  FORGED_IPN_ACCEPTED,
   fixOfFailure,
   headlineOf,
   insteadOfSending,
@@ -14,7 +15,7 @@ import type { Merchant } from '../contract/merchant.ts';
 import type { RowChange } from '../contract/row-change.ts';
 import { describeTamperings } from '../contract/tampering.ts';
 import { duration, moment } from '../contract/time.ts';
-import { FORGED_IPN_ACCEPTED, type Verdict } from '../contract/verdict.ts';
+import type { Verdict } from '../contract/verdict.ts';
 import type { PaymentStatus, SettledBy } from '../contract/vocabulary.ts';
 import {
   type AnswerProblem,

@@ -24,11 +24,7 @@ const egress = (failure: Partial<EgressFailure>): EgressFailure => ({
 describe('the text of a failure', () => {
   it.each<[AttemptFailure, string, string]>([
     [{ code: 'connection_refused' }, 'connection refused: nothing is listening on shop.test:3000', 'Start'],
-    [
-      { code: 'timed_out', limitMs: 2_500 },
-      'no complete response from shop.test:3000 within 2.5 s',
-      'Answer 200 first',
-    ],
+    [{ code: 'timed_out', limitMs: 2_500 }, 'timed out after 2.5 s', 'Return 200 first'],
     [{ code: 'expects_https' }, 'shop.test:3000 expects https', 'scheme'],
     [{ code: 'certificate' }, 'is not trusted: set NODE_EXTRA_CA_CERTS, or ipnCa', 'certificate'],
     [{ code: 'other', message: 'it burns' }, 'it burns', 'Start'],
@@ -66,11 +62,11 @@ describe('the text of a failure', () => {
       'a fault rule applied; nothing was sent',
     );
     const answered = { url, failure: { code: 'answered' } as const, fault: null, responseStatus: 503 };
-    expect(errorOf(answered)).toBe('the receiver answered 503 (expected 2xx)');
-    expect(describeBriefly(answered)).toBe('answered 503');
+    expect(errorOf(answered)).toBe('the receiver returned 503 (expected 2xx)');
+    expect(describeBriefly(answered)).toBe('returned 503');
     expect(
       describeBriefly({ ...answered, failure: { code: 'fault' }, fault: { route: 'ipn', status: 503 } }),
-    ).toBe('a fault rule answered 503; nothing was sent');
+    ).toBe('a fault rule returned 503; nothing was sent');
   });
 });
 
@@ -136,7 +132,7 @@ describe('the attempts of an IPN', () => {
 
   it('names the rule that repeats an IPN, and counts equal outcomes', () => {
     expect(words([200], [200, 'rule'], [500, 'user'], [500, 'user'])).toBe(
-      'The first got 200. Your rule sent it again: 200. You resent it: 500 ×2.',
+      'The first got 200. Your fault rule sent it again: 200. You resent it: 500 ×2.',
     );
     const many = Array.from({ length: 41 }, (_, index): [number, 'user'] => [500 + (index % 2), 'user']);
     expect(words([500], ...many)).toMatch(/^The first got 500\. You resent it: …, (50[01](, |\.)){10}$/);

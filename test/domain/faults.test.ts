@@ -45,7 +45,7 @@ describe('active fault rules', () => {
     expect(acting(set, IPN, 4)).toEqual([true, true, false, false]);
     expect(set.areOn).toBe(false);
     expect(set.list).toMatchObject([{ used: 2 }]);
-    expect(set.list.map(describeFault)).toEqual(['ipn: connection dropped, 2 times (spent)']);
+    expect(set.list.map(describeFault)).toEqual(['ipn: connection dropped, 2 times (used up)']);
   });
 
   it('count only the requests that they changed', () => {

@@ -79,10 +79,15 @@ it.each<[status: number, headers: [string, string][], body: string, cause: RegEx
     502,
     [],
     '<title>502 Bad Gateway</title>',
-    /^A proxy answered \(502\): the response from behind it was invalid/,
+    /^A proxy returned 502: the response from behind it was invalid/,
   ],
-  [502, [], '{"errorMessage":"data is undefined"}', /\(502\).* The response says: “data is undefined”\.$/],
-  [504, [], '', /^A proxy answered \(504\): your shop did not respond in time\.$/],
+  [
+    502,
+    [],
+    '{"errorMessage":"data is undefined"}',
+    /^A proxy returned 502: .* The response says: “data is undefined”\.$/,
+  ],
+  [504, [], '', /^A proxy returned 504: your shop did not respond in time\.$/],
 ])('%i with %j and %s says only what it shows', (status, headers, body, cause) => {
   expect(answerProblem({ status, headers, body })?.cause).toEqual(cause && expect.stringMatching(cause));
 });

@@ -124,7 +124,7 @@ describe('the options of start', () => {
     const receiver = await startReceiver(['hang']);
     const sim = await withPayment(receiver.url, { ipnTimeout: '50ms' });
     const delivery = await done(sim, delivered(await settle(sim)).id);
-    expect(delivery.note).toMatch(/within 0\.05 s$/);
+    expect(delivery.note).toMatch(/after 0\.05 s$/);
   });
 });
 
@@ -223,7 +223,7 @@ describe('POST /_sim/ipns/:id/resend', () => {
       id,
       state: 'delivered',
       nextAttemptAt: null,
-      note: 'a later attempt failed: the receiver answered 500 (expected 2xx)',
+      note: 'a later attempt failed: the receiver returned 500 (expected 2xx)',
     });
     expect(body.attempts.map(({ responseStatus }) => responseStatus)).toEqual([200, 500]);
     const { body: again } = await post<DeliveryView>(sim, `/ipns/${id}/resend`);
@@ -308,7 +308,7 @@ describe('POST /_sim/ipns', () => {
     const { body } = await post<DeliveryView>(sim, '/ipns', input);
     expect(body).toMatchObject({
       status: 'lost',
-      note: 'the receiver answered 500 (expected 2xx); tampered with: status success → lost, amount 100.00 → 9100.00',
+      note: 'the receiver returned 500 (expected 2xx); tampered with: status success → lost, amount 100.00 → 9100.00',
     });
     const { body: again } = await post<DeliveryView>(sim, `/ipns/${body.id}/resend`);
     expect(again).toMatchObject({

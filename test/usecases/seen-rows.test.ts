@@ -38,7 +38,10 @@ describe.skipIf(MISSING)(`start --db${here}`, () => {
     await ask(sim, 'POST', `${path}/resend`);
     const copy = (await ask<Delivery>(sim, 'GET', path)).body;
     // A copy must change nothing.
-    expect(copy).toMatchObject({ changes: [], verdict: { tone: 'good' } });
+    expect(copy).toMatchObject({
+      changes: [],
+      verdict: { tone: 'good', cause: 'Accepted twice. The copy changed nothing in your database.' },
+    });
   });
 
   it('tells a payment by the return page from one by the IPN', async () => {

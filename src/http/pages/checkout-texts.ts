@@ -39,7 +39,7 @@ const TEXTS = {
   label: { email: ['E-mail', 'E-mail'], code: ['Verification code', 'Code de vérification'] },
   /** What the customer enters, by mode. In the sandbox, the page appends the accepted value. */
   hint: {
-    sandbox: { email: ['Pay with', 'Payez avec'], code: ['Confirm with', 'Confirmez avec'] },
+    sandbox: { email: ['Pay with', 'Payez avec'], code: ['Use code', 'Utilisez le code'] },
     live: {
       email: [
         "Enter your wallet's e-mail. We will send a code to it, so that only you can pay.",
@@ -252,6 +252,10 @@ const TEXTS = {
         'Cette page remplace la cancel_url du marchand.',
       ],
     },
+  },
+  nowhere: {
+    title: ['There is nothing here', 'Il n’y a rien ici'],
+    home: ['Open the dashboard', 'Ouvrir le tableau de bord'],
   },
   /** The page appends the command that printed the token to `text` and `wrong`. */
   token: {

@@ -86,7 +86,7 @@ interface End {
   /** The icon, which repeats the heading. */
   sign: keyof typeof SIGNS;
   title: string;
-  text: string;
+  text?: string;
   more?: Child;
   /** The button below the text; no button if its URL is null. */
   back?: { url: string | null; label: string };
@@ -102,7 +102,7 @@ export function renderEnd(view: PageView, { sign, title, text, more, back, dashb
         <path d={SIGNS[sign]} />
       </svg>
       <h1>{title}</h1>
-      <p>{text}</p>
+      {text !== undefined && <p>{text}</p>}
       {more}
       {back && back.url !== null && (
         <a class="button" href={back.url}>
@@ -447,7 +447,6 @@ function SimulatorPanel(props: StepProps & { panel: NonNullable<CheckoutView['pa
                   type="submit"
                   name="outcome"
                   value={outcome}
-                  data-to={statusOf(outcome)}
                   title={fill(panel.result, { status: statusOf(outcome) })}
                 >
                   {panel.outcomes[outcome]}

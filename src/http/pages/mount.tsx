@@ -94,6 +94,19 @@ function thanksPage(which: keyof typeof PLACEHOLDERS, view: PageView, dashboard:
   return renderEnd(view, { sign: PLACEHOLDERS[which].sign, title, text, more, dashboard });
 }
 
+/** Renders the page for an address that does not exist, for people who follow a wrong link. @param message in English */
+export function nowherePage(c: AppContext, runtime: ServerRuntime, message: string): string {
+  const view = pageView(c, runtime, 'system');
+  const { title, home } = WORDING[view.language].nowhere;
+  const more = (
+    <p class="detail" lang="en">
+      {message}
+    </p>
+  );
+  const back = { url: view.base + PLACES.payments.path, label: home };
+  return renderEnd(view, { sign: 'unknown', title, more, back });
+}
+
 /** @param to the page to open after a valid token */
 function askForToken(c: AppContext, runtime: ServerRuntime, to: string, wrong = false): Response {
   const start = runtime.style.command(command('start'));

@@ -383,7 +383,7 @@ describe('the simulator panel', () => {
     const panel = form(html, 'panel');
     for (const outcome of OUTCOMES) expect(panel).toContain(`name="outcome" value="${outcome}"`);
     expect(buttons(panel)).toEqual(['Approve', 'Cancel', 'Fail', 'Expire']);
-    const ends = [...panel.matchAll(/ data-to="([^"]+)"/g)].map(([, end]) => end);
+    const ends = [...panel.matchAll(/ title="The payment becomes ([^"]+)"/g)].map(([, end]) => end);
     expect(ends).toEqual(['succeeded', 'canceled', 'failed', 'expired']);
     expect([...panel.matchAll(/<option value="([^"]+)"/g)].map(([, order]) => order)).toEqual([
       ...DELIVERY_ORDERS,

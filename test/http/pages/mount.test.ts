@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { requireTamperings } from '../../../src/contract/tampering.ts';
 import { startReceiver } from '../../helpers/receiver.ts';
 import { CARD } from '../../helpers/records.ts';
 import { ORDER, paid, type Sim, startSim } from '../../helpers/sim.ts';
@@ -37,7 +38,7 @@ const approved = async (changes: Record<string, string> = {}, on = sim) =>
 
 const PAGES = [
   '',
-  '?status=ipn-not-accepted',
+  '?status=needs-attention',
   '/ui/payments',
   '/ui/cards',
   '/ui/settings',
@@ -200,29 +201,34 @@ describe('payments', () => {
 });
 
 describe('IPNs', () => {
-  const NOT_ACCEPTED = '/_sim?status=ipn-not-accepted';
+  const ATTENTION = '/_sim?status=needs-attention';
   const namesIn = (html: string) =>
     [...html.matchAll(/<th scope="row"><a [^>]*>(.*?)<\/a>/g)].map(([, name]) =>
       name?.replace(/<[^>]+>/g, ''),
     );
 
-  it('that were not accepted are a tab of the payments, from which Resend returns', async () => {
+  it('that need attention are a tab of the payments, from which Resend returns', async () => {
     const receiver = await startReceiver();
     sim = await startSim({ ipnSchedule: ['1h'] });
     await approved({ identifier: 'tea', ipn_url: `${receiver.url}/ipn` });
     const milk = await approved({ identifier: 'milk' });
     await sim.initiate(fields({ identifier: 'pending' }));
     const moved = await fetch(`${sim.url}/_sim/ui/ipns`, { redirect: 'manual' });
-    expect([moved.status, moved.headers.get('location')]).toEqual([303, NOT_ACCEPTED]);
-    const html = await (await get(NOT_ACCEPTED)).text();
+    expect([moved.status, moved.headers.get('location')]).toEqual([303, ATTENTION]);
+    const html = await (await get(ATTENTION)).text();
     expect(namesIn(html)).toEqual(['milk']);
     expect(html.replace(/<[^>]+>/g, '')).toMatch(
-      /3 all1 pending2 succeeded0 canceled0 failed0 expired1 IPN not accepted/,
+      /3 all1 Needs attention1 pending2 succeeded0 canceled0 failed0 expired/,
     );
     expect(html).toContain('unreachable (connection refused), retry scheduled');
+    await sim.server.parts.ipns.fire({ payment: 'tea', tamper: requireTamperings('amount') });
+    sim.server.parts.faults.set({ route: 'ipn', status: 503 });
+    await approved({ identifier: 'by-a-rule' });
+    expect(namesIn(await (await get(ATTENTION)).text())).toEqual(['tea', 'milk']);
+    sim.server.parts.faults.clear();
     const from = /name="from" value="([^"]*)"/.exec(html)?.[1] ?? '';
     const answer = await post(`/_sim/ui/ipns/${milk}/resend`, { from });
-    expect(answer.headers.get('location')).toBe(NOT_ACCEPTED);
+    expect(answer.headers.get('location')).toBe(ATTENTION);
   });
 
   it('are on the page of their payment, and have their own page without one', async () => {
@@ -238,7 +244,7 @@ describe('IPNs', () => {
     expect(html).toMatch(/<h1>IPN of by-hand<\/h1>.*data-state="accepted".*data-verdict="good"/s);
     const requests = await (await get('/_sim/ui/requests?route=IPN')).text();
     expect(requests).toContain(`<a href="/_sim/ui/ipns/${fired?.id}?route=IPN"`);
-    expect(namesIn(requests)).toEqual([`POST ${to}`]);
+    expect(namesIn(requests)).toEqual([`POST ${to}`, 'POST http://127.0.0.1:9/ipn']);
   });
 
   it('are resent, sent elsewhere, and forged from the payment', async () => {
@@ -247,15 +253,14 @@ describe('IPNs', () => {
     const from = `/_sim/ui/payments/${sim.server.parts.payments.require('order-1').id}`;
     const resent = await post(`/_sim/ui/ipns/${id}/resend`, { from });
     expect(resent.headers.get('location')).toBe(`${from}#step-${id}-2`);
-    expect(await followed(resent)).toContain('Your shop: accepted, 2 attempts</span>');
+    expect(await followed(resent)).toContain('Your shop: accepted twice</span>');
     const other = { to: `${receiver.url}/other`, from };
     const elsewhere = await followed(await post(`/_sim/ui/ipns/${id}/resend`, other));
     expect(elsewhere).toContain(other.to);
-    // Each of these has one or two attempts.
-    expect(elsewhere).toContain('Your shop: accepted, 2 IPNs</span>');
+    expect(elsewhere).toContain('Your shop: accepted 3 times</span>');
     const forged = await followed(await post(`/_sim/ui/ipns/${id}/tamper`, { tamper: 'case', from }));
     expect(forged).toContain('it does not match the secret key');
-    expect(forged).toContain('data-state="forgery-accepted">Your shop: accepted a forged IPN</span>');
+    expect(forged).toContain('data-state="forgery-accepted">Your shop: forged IPN accepted</span>');
     expect(receiver.requests.map(({ url }) => url)).toEqual(['/ipn', '/ipn', '/other', '/ipn']);
   });
 
@@ -263,12 +268,12 @@ describe('IPNs', () => {
     const receiver = await startReceiver([{ status: 500 }, {}]);
     await approved({ identifier: 'tea', ipn_url: `${receiver.url}/ipn` });
     await approved({ identifier: 'milk' });
-    const html = await (await get(NOT_ACCEPTED)).text();
+    const html = await (await get(ATTENTION)).text();
     const [, action = ''] = /<form id="resend-selected" method="post" action="([^"]*)"/.exec(html) ?? [];
     const names = [...html.matchAll(/type="checkbox" name="([^"]*)" form="resend-selected"/g)];
     const selected = Object.fromEntries(names.map(([, name = '']) => [name, 'on']));
-    const answer = await post(action, { from: NOT_ACCEPTED, ...selected });
-    expect(answer.headers.get('location')).toBe(`${NOT_ACCEPTED}&resent=1+of+2`);
+    const answer = await post(action, { from: ATTENTION, ...selected });
+    expect(answer.headers.get('location')).toBe(`${ATTENTION}&resent=1+of+2`);
     const after = await followed(answer);
     expect(after).toContain('Resent: 1 of 2 accepted.');
     expect(namesIn(after)).toEqual(['milk']);
@@ -283,7 +288,7 @@ describe('IPNs', () => {
     const forwarding = await startSim({ forwardIpn: `${receiver.url}/mine` });
     const id = await approved({ ipn_url: 'https://shop.example/ipn' }, forwarding);
     const page = async (path: string) => (await fetch(`${forwarding.url}/_sim${path}`)).text();
-    const list = await page('?status=ipn-not-accepted');
+    const list = await page('?status=needs-attention');
     expect(list).toContain(`forwarded to </span><span>${receiver.url}/mine</span>`);
     expect(list).not.toContain('shop.example');
     expect(await page(`/ui/ipns/${id}`)).toMatch(/Forwarded to.*\/mine/s);
@@ -343,7 +348,7 @@ describe('cards', () => {
     const list = await (await get('/_sim/ui/cards?text=travel')).text();
     expect(list).toContain(`<a href="${path}?text=travel">`);
     const page = await (await get(`${path}?text=travel`)).text();
-    expect(page).toContain('<a class="back" href="/_sim/ui/cards?text=travel">Back to the filtered list</a>');
+    expect(page).toContain('<a href="/_sim/ui/cards?text=travel">Back to the filtered list</a>');
     expect(page.split(`<input type="hidden" name="from" value="${path}?text=travel"/>`)).toHaveLength(5);
   });
 

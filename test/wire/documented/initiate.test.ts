@@ -315,7 +315,7 @@ describe('warnings', () => {
 
   it('say why the egress guard will block the IPN', () => {
     const warnings = accepted({}, { unreachable: (url) => `no way to ${url}` }).warnings;
-    expect(warnings).toEqual(['ipn_url cannot receive IPNs: no way to http://127.0.0.1:4/ipn?order=1']);
+    expect(warnings).toEqual(['ipn_url may not receive IPNs: no way to http://127.0.0.1:4/ipn?order=1']);
   });
 
   it('say how a stricter deployment rejects values that only --loose accepts', () => {

@@ -66,7 +66,7 @@ export function Short(props: { text: string; to?: string }) {
 }
 
 /** The length of an address that fits in two lines of a list. */
-const TWO_LINES = 66;
+const TWO_LINES = 62;
 
 /** An address. A longer one than fits in two lines loses its beginning, because port and path tell more. */
 export function ShortAddress(props: { url: string }) {

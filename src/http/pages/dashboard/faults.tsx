@@ -22,7 +22,7 @@ interface FaultPreset {
 export const FAULT_PRESETS = {
   'receiver-down': {
     label: 'Receiver down',
-    does: 'Every IPN fails as if your handler had answered 503.',
+    does: 'Every IPN fails as if your handler had returned 503.',
     rule: { route: 'ipn', status: 503 },
   },
   'slow-gateway': {

@@ -1,8 +1,8 @@
 import type { Child } from 'hono/jsx';
 import type { AppDependencies } from '../../environment.ts';
 import { Link } from '../layout.tsx';
-import { type Column, type RowKey, Status, Table } from './blocks.tsx';
-import type { PageRenderer } from './page.tsx';
+import { type Column, Status, Table } from './blocks.tsx';
+import type { Beside, PageRenderer } from './page.tsx';
 import {
   type FormValues,
   listPath,
@@ -19,7 +19,7 @@ interface Choice<Item> {
   name: keyof Item & string;
   values: readonly string[];
   label: string;
-  shown?: Readonly<Record<string, string>>;
+  shown?: Readonly<Record<string, Child>>;
   /** Computes the values of an item. Default: the field itself. */
   of?: (item: Item, parts: AppDependencies) => readonly string[];
   /** Shows the number of records with each value. */
@@ -53,7 +53,6 @@ export interface List<Item> {
   records: (parts: AppDependencies, query: FormValues) => Records<Item>;
   /** @param from the page to return to */
   columns: (parts: AppDependencies, from: string, query: FormValues) => readonly Column<Item>[];
-  keyOf?: (item: Item) => RowKey;
   /** Explains how to get a first record. */
   first: (parts: AppDependencies) => Child;
   below?: (parts: AppDependencies) => Child;
@@ -167,12 +166,6 @@ function withoutAudits<Item>({ records, filter }: List<Item>, parts: AppDependen
   return { records: others, audits };
 }
 
-/** The paths of the pages before and after a record's, in the list with the same filter. */
-export interface Beside {
-  newer: string | undefined;
-  older: string | undefined;
-}
-
 /** @param query the filter of the list that links to the record's page */
 export function besideIn<Item extends { id: string }>(
   list: List<Item>,
@@ -206,14 +199,13 @@ export function Rows<Item extends object>(props: {
   query?: FormValues;
 }) {
   const { list, rows, parts, from, query = {} } = props;
-  const { noun, columns, keyOf } = list;
+  const { noun, columns } = list;
   return (
     <Table
       id={`${noun.toLowerCase()}-list`}
       label={`${capitalized(noun)}s, newest first`}
       columns={columns(parts, from, query)}
       rows={rows}
-      keyOf={keyOf}
     />
   );
 }

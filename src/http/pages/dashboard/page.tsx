@@ -5,7 +5,6 @@ import type { Mode } from '../../../contract/vocabulary.ts';
 import type { CallService } from '../../call-service.ts';
 import type { AppDependencies } from '../../environment.ts';
 import { Link } from '../layout.tsx';
-import type { Beside } from './list.tsx';
 import { type FormValues, listPath, type Place, type RecordPlace, recordPath } from './paths.ts';
 
 export interface Page {
@@ -70,6 +69,12 @@ export interface NounPages {
   moved?: Readonly<Record<string, (parts: AppDependencies, id: string) => string | undefined>>;
   /** The page above a form's path shows it again if it is rejected. */
   forms?: Readonly<Record<string, FormAction>>;
+}
+
+/** The paths of the pages before and after a record's, in the list with the same filter. */
+export interface Beside {
+  newer: string | undefined;
+  older: string | undefined;
 }
 
 interface HeadingProps {

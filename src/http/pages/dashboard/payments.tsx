@@ -1,4 +1,5 @@
 import { command, GatewayError } from '../../../contract/error.ts';
+import type { Mask } from '../../../contract/secrets.ts';
 import { MODES, PAYMENT_STATUSES } from '../../../contract/vocabulary.ts';
 import type { Payment } from '../../../domain/state.ts';
 import type { ShopState } from '../../../usecases/shop-state.ts';
@@ -37,9 +38,9 @@ export const PAYMENTS: List<Payment> = {
     choices: [
       {
         name: 'status',
-        values: [...PAYMENT_STATUSES, ATTENTION],
+        values: [ATTENTION, ...PAYMENT_STATUSES],
         label: 'Status',
-        shown: { [ATTENTION]: 'Needs attention' },
+        shown: { [ATTENTION]: <Status of="failed">Needs attention</Status> },
         of: (payment, { payments }) =>
           payments.attention(payment) ? [payment.status, ATTENTION] : [payment.status],
         isCounted: true,
@@ -224,6 +225,9 @@ const SHOWN_REJECTED = 5;
 /** Maximum length of a reason there: a request may be rejected for twenty. */
 const LONGEST_REASON = 200;
 
+/** A reason that is too long ends after a whole word. */
+const brief = (reason: string, mask: Mask) => mask(reason, { most: LONGEST_REASON }).replace(/\s+\S*…$/, '…');
+
 /** The payments that were rejected at initiate. Only the request log knows them. */
 function Rejected({ parts }: { parts: AppDependencies }) {
   const { total, newest } = rejectedInitiates(parts, SHOWN_REJECTED);
@@ -238,7 +242,7 @@ function Rejected({ parts }: { parts: AppDependencies }) {
           {`${grouped(total)} initiate ${total === 1 ? 'request' : 'requests'} rejected`}
         </Status>{' '}
         <span class="soft">
-          {clip(first.identifier, mask)}: {mask(first.reason, { most: LONGEST_REASON })}
+          {clip(first.identifier, mask)}: {brief(first.reason, mask)}
         </span>
       </summary>
       <ul class="reasons">
@@ -247,7 +251,7 @@ function Rejected({ parts }: { parts: AppDependencies }) {
             <Link href={recordPath('requests', request.id)}>
               {clip(identifier, mask) || `Request ${request.id}`}
             </Link>{' '}
-            {mask(reason, { most: LONGEST_REASON })} <Ago at={request.at} />
+            {brief(reason, mask)} <Ago at={request.at} />
           </li>
         ))}
       </ul>

@@ -1,6 +1,7 @@
 import { GatewayError, hint } from '../../../contract/error.ts';
 import type { RecordedRequest } from '../../../contract/event.ts';
 import { moment } from '../../../contract/time.ts';
+import { KEPT_ITEMS } from '../../../usecases/event-log.ts';
 import type { StoryStep } from '../../../usecases/story.ts';
 import { maskedRequest } from '../../control/views.ts';
 import type { AppDependencies } from '../../environment.ts';
@@ -20,20 +21,20 @@ const RESULTS = ['accepted', 'rejected'] as const;
 /** A request with the fields of the list and its filter. */
 interface ListedRequest
   extends Pick<RecordedRequest, 'at' | 'method' | 'target' | 'paymentId' | 'notes' | 'responseBody'> {
+  id: string;
   /** The path of its page. */
   page: string;
   /** Null without a response. */
   status: number | null;
   /** In milliseconds; null before the response. */
   took: number | null;
-  /** `IPN`: one that was sent by hand, without a payment. */
   route: (typeof ROUTES)[number];
   result: (typeof RESULTS)[number];
   /** The identifier of its payment, or else in its body; '' if there is none. */
   identifier: string;
 }
 
-/** The request log, and the IPNs that belong to no payment, newest first. */
+/** The request log and the IPNs, newest first. */
 function listedRequests(parts: AppDependencies): ListedRequest[] {
   const { events, dialect, payments } = parts;
   const received = events.requests().map((request): ListedRequest => {
@@ -41,6 +42,7 @@ function listedRequests(parts: AppDependencies): ListedRequest[] {
     const route = serviceRoute(target.split('?', 1)[0] ?? '', dialect);
     return {
       ...request,
+      id: String(id),
       page: recordPath('requests', id),
       took,
       route: ROUTES.find((name) => name === route) ?? 'other',
@@ -48,28 +50,31 @@ function listedRequests(parts: AppDependencies): ListedRequest[] {
       identifier: payments.all.get(paymentId ?? '')?.identifier ?? identifierIn(requestBody ?? ''),
     };
   });
-  return [...received, ...sentByHand(parts)].sort((one, other) => Date.parse(other.at) - Date.parse(one.at));
+  return [...received, ...sentIpns(parts)].sort((one, other) => Date.parse(other.at) - Date.parse(one.at));
 }
 
-function sentByHand({ ipns }: AppDependencies): ListedRequest[] {
-  const sent = [...ipns.all.values()].filter(({ paymentId }) => paymentId === null);
-  return sent.toReversed().map((delivery) => {
-    const last = ipns.attemptsOf(delivery.id).at(-1);
-    return {
-      at: delivery.createdAt,
-      method: 'POST',
-      target: ipns.forwardedTo(delivery) ?? delivery.url,
-      paymentId: null,
-      notes: [],
-      responseBody: null,
-      page: recordPath('ipns', delivery.id),
-      status: last?.responseStatus ?? null,
-      took: last?.durationMs ?? null,
-      route: 'IPN',
-      result: ipns.shopState(delivery).state.endsWith('accepted') ? 'accepted' : 'rejected',
-      identifier: delivery.identifier,
-    };
-  });
+/** As many as the log has requests. */
+function sentIpns({ ipns }: AppDependencies): ListedRequest[] {
+  return ipns.all
+    .page(KEPT_ITEMS, undefined, () => true)
+    .data.map((delivery) => {
+      const last = ipns.attemptsOf(delivery.id).at(-1);
+      return {
+        at: delivery.createdAt,
+        method: 'POST',
+        target: ipns.forwardedTo(delivery) ?? delivery.url,
+        paymentId: delivery.paymentId,
+        notes: [],
+        responseBody: null,
+        page: recordPath('ipns', delivery.id),
+        id: delivery.id,
+        status: last?.responseStatus ?? null,
+        took: last?.durationMs ?? null,
+        route: 'IPN',
+        result: ipns.shopState(delivery).state.endsWith('accepted') ? 'accepted' : 'rejected',
+        identifier: delivery.identifier,
+      };
+    });
 }
 
 export const REQUESTS: List<ListedRequest> = {
@@ -86,13 +91,12 @@ export const REQUESTS: List<ListedRequest> = {
   records: (parts) => {
     const requests = listedRequests(parts);
     // The log drops the oldest, so what was ever recorded counts.
-    const newest = sentByHand(parts).length + (parts.events.requests()[0]?.id ?? 0);
+    const newest = parts.ipns.all.size + (parts.events.requests()[0]?.id ?? 0);
     return {
       size: requests.length,
       backwards: (visit) => void requests.every((request, index) => visit(request, newest - index)),
     };
   },
-  keyOf: ({ page }) => ({ 'data-key': page.split('/').at(-1) ?? '' }),
   columns: ({ payments, secrets }, from) => [
     [
       'Request',

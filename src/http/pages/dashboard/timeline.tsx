@@ -6,7 +6,6 @@ import type { RecordedRequest } from '../../../contract/event.ts';
 import { duration, span, timestamp } from '../../../contract/time.ts';
 import type { Tone } from '../../../contract/verdict.ts';
 import { SETTLERS, TIMELINE_EVENTS } from '../../../contract/vocabulary.ts';
-import { ownWords } from '../../../domain/receiver-words.ts';
 import type { Attempt, Delivery, Payment } from '../../../domain/state.ts';
 import { attemptId, type StoryStep } from '../../../usecases/story.ts';
 import { deliveryView, maskedRequest } from '../../control/views.ts';
@@ -148,11 +147,11 @@ interface AttemptRowProps {
 }
 
 function AttemptRow({ delivery, attempt, begin, isNewest, isJudged, isOne, parts }: AttemptRowProps) {
-  const { number, durationMs, startedAt, responseBody } = attempt;
+  const { number, durationMs, startedAt } = attempt;
   const { mask } = parts.secrets;
   const id = attemptId(delivery.id, number);
   const { words, tone } = parts.ipns.shopStateAt(delivery, attempt);
-  const own = ownWords(responseBody ?? '');
+  const own = parts.ipns.wordsIn(attempt);
   const origin = originOf(attempt);
   return (
     <Row

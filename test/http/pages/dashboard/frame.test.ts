@@ -67,7 +67,7 @@ describe('a list', () => {
     const long = 'x'.repeat(1_900);
     const receiver = await startReceiver([{ status: 302, headers: { Location: `/${long}` } }]);
     await fullLists(`${receiver.url}/${long}`);
-    for (const path of ['', '?status=ipn-not-accepted', '/ui/requests', '/ui/search?q=order']) {
+    for (const path of ['', '?status=needs-attention', '/ui/requests', '/ui/search?q=order']) {
       const html = await page(path);
       expect(Buffer.byteLength(html), path).toBeLessThan(LIGHT_BYTES);
       if (!path.includes('search')) expect(html.match(/<tr (id|data-key)=/g), path).toHaveLength(50);
@@ -154,7 +154,7 @@ describe('a list', () => {
   it('gives every Resend button a unique name', async () => {
     for (const identifier of ['order-1', 'order-2']) await paid(sim, { identifier });
     const names = [
-      ...(await page('?status=ipn-not-accepted')).matchAll(/<button[^>]*>(Resend.*?)<\/button>/g),
+      ...(await page('?status=needs-attention')).matchAll(/<button[^>]*>(Resend.*?)<\/button>/g),
     ];
     expect(names.map(([, name = '']) => name.replace(/<[^>]+>/g, ''))).toEqual([
       'Resend selected',
@@ -164,7 +164,7 @@ describe('a list', () => {
   });
 
   it.each([
-    ['accepted', {}, 'failed', 'accepted a forged IPN'],
+    ['accepted', {}, 'failed worst', 'forged IPN accepted'],
     ['rejected', { status: 400 }, 'delivered', 'accepted'],
   ])('shows that a forged IPN was %s', async (_, answer, style, words) => {
     const receiver = await startReceiver([{}, answer]);
@@ -182,13 +182,17 @@ describe('a list', () => {
       });
     await initiate('cheap', '-3');
     const empty = await page('');
-    expect(empty).toMatch(/<details id="rejected"[^>]* open="">.*1 rejected at initiate.*No payment yet/s);
+    expect(empty).toMatch(
+      /<details id="rejected"[^>]* open="">.*1 initiate request rejected.*No payments yet/s,
+    );
     await initiate('good', '3');
     const html = textOf(await page(''), /<main[^>]*>(.*?)<\/main>/s);
-    expect(html).toMatch(/1 all1 pending0 succeeded.*1 rejected at initiate cheap: .*amount must be/);
+    expect(html).toMatch(
+      /1 all0 Needs attention1 pending0 succeeded.*1 initiate request rejected cheap: .*amount must be/,
+    );
     expect(sim.server.parts.payments.all.size).toBe(1);
     sim.server.parts.events.forget('a test');
-    expect(await page('')).not.toContain('rejected at initiate');
+    expect(await page('')).not.toContain('request rejected');
   });
 });
 
@@ -222,8 +226,9 @@ describe('the search', () => {
       tea?.trx ?? '',
     ])
       expect([text, await foundRecords(text)]).toEqual([text, ['payments: iced-tea']]);
-    expect(await found('dairy')).toEqual(['payments: oat-milk']);
-    expect(await foundRecords('oat-milk')).toEqual(['payments: oat-milk']);
+    const sent = 'ipns: POST http://127.0.0.1:9/dairy';
+    expect(await found('dairy')).toEqual(['payments: oat-milk', sent]);
+    expect(await foundRecords('oat-milk')).toEqual(['payments: oat-milk', sent]);
     expect(await found('hopper')).toEqual(['cards: Travel']);
     expect(await page('/ui/search?q=nobody')).toContain('No matches.');
     expect(await page('/ui/search?q=%3Cimg%3E')).not.toContain('<img');

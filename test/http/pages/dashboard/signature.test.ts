@@ -25,7 +25,7 @@ describe('the signature checker', () => {
     const sim = await startSim();
     const { html } = await postForm(sim, PAGE, { body: signed(sim, '49.9order-1') });
     expect(html).toContain('data-verdict="bad"');
-    expect(html).toContain('the amount was reformatted: 49.9 was signed');
+    expect(html).toContain('you signed 49.9. Sign the amount exactly as it arrived: 49.90');
     expect(html).toContain('<dt>Signed text</dt><dd><code>49.9<mark>0</mark>order-1</code></dd>');
     expect(html).toContain('<dt>Your handler signed</dt><dd><code>49.9order-1</code></dd>');
     const expected = createHmac('sha256', sim.secretKey).update('49.90order-1').digest('hex').toUpperCase();

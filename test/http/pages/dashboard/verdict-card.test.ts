@@ -10,21 +10,21 @@ const RULE = /^Your fault rule, not your handler$/;
 
 /** What each state says in its heading, and where the fault is, if there is one. */
 const SAYS: Readonly<Record<keyof typeof STATES, readonly [headline: RegExp, where?: RegExp]>> = {
-  delivered: [/^Delivered: your handler answered 200/],
-  'wrong signature': [/^Your handler signed 49\.9\. The IPN says 49\.90\.$/, HANDLER],
+  delivered: [/^Delivered: your handler returned 200/],
+  'wrong signature': [/^You signed 49\.9\. Sign the amount exactly as it arrived: 49\.90\.$/, HANDLER],
   '400': [/^Your handler rejected a genuine IPN \(400\)\.$/, HANDLER],
   '500': [/^Your handler failed \(500\)\.$/, HANDLER],
   hang: [/^Your handler did not answer in time\.$/, HANDLER],
   unreachable: [/^Your shop is not running at this address\.$/, SHOP],
   redirect: [/^Your handler redirected to a login page/, HANDLER],
-  'accepted forgery': [/^Your handler accepted a forged IPN\.$/, HANDLER],
-  'corrupted signature accepted': [/^Your handler accepted an invalid signature\.$/, HANDLER],
-  'corrupted body rejected': [/^Your rule changed the IPN, and your handler rejected it\.$/, RULE],
-  delayed: [/^Delayed 1 h by your rule\.$/, RULE],
-  failed: [/^Payment failed\. No IPN is sent for this\.$/],
+  'accepted forgery': [/^Forged IPN accepted\.$/, HANDLER],
+  'corrupted signature accepted': [/^Forged IPN accepted\.$/, HANDLER],
+  'corrupted body rejected': [/^Your fault rule changed the IPN, and your handler rejected it\.$/, RULE],
+  delayed: [/^Delayed 1 h by your fault rule\.$/, RULE],
+  failed: [/^Payment failed\. No IPN was sent\.$/],
   canceled: [/^Payment canceled\./],
   expired: [/^Payment expired\./],
-  'mixed attempts': [/^Delivered \(attempt 4\): your handler answered 200/],
+  'mixed attempts': [/^Delivered \(attempt 4\): your handler returned 200/],
   'copies rejected': [/^Your handler accepted the IPN, but not its copy \(400\)\.$/, HANDLER],
   pending: [/^The customer has not paid yet\.$/],
 };
@@ -44,7 +44,7 @@ async function cardOf(sim: Sim): Promise<Record<string, string | undefined>> {
 it.each(namesOf(STATES))('%s: says what is wrong, where, and the fix', async (state) => {
   const sim = await startSim({ ipnTimeout: '1s' });
   await STATES[state](sim);
-  const { headline, Where, Fix, Attempts } = await cardOf(sim);
+  const { headline, Where, Tip, Fix = Tip, Attempts } = await cardOf(sim);
   const [expected, where] = SAYS[state];
   expect(headline).toMatch(expected);
   if (where) expect([Where, Fix]).toEqual([expect.stringMatching(where), expect.stringMatching(/\.$/)]);
