@@ -96,17 +96,17 @@ function headlineOf(cases: readonly Judged[]): string {
     return `No attack worked. Of ${pluralize(cases.length, 'case')}: ${rest}.`;
   }
   const verdict = worked.some((one) => one.verdict === 'fail') ? 'Not safe' : 'At risk';
-  const mistakes = pluralize(auditMistakes(attacks).length, 'mistake');
   const unpaid = worked.filter((one) => one.unpaid !== null);
-  const share = `${worked.length} of ${pluralize(attacks.length, 'attack')}`;
+  const shareOf = (some: readonly Judged[]) => `${some.length} of ${pluralize(attacks.length, 'attack')}`;
   if (!unpaid.length) {
+    const mistakes = pluralize(auditMistakes(attacks).length, 'mistake');
     const isWhole = control?.verdict !== 'fail';
     const limit = isWhole ? '' : ' The shop does not accept a correct IPN, so most attacks were not tried.';
-    return `${verdict}: ${share} worked, from ${mistakes}.${limit}`;
+    return `${verdict}: ${shareOf(worked)} worked, from ${mistakes}.${limit}`;
   }
-  const ways = pluralize(new Set(unpaid.map(({ mistake }) => mistake)).size, 'way');
   const sums = unpaidSums(unpaid).join(' and ');
-  return `${verdict}: ${sums} of goods were released unpaid in ${ways} (${share}, ${mistakes}).`;
+  const [orders, them] = unpaid.length === 1 ? ['an order', 'it'] : ['orders', 'them'];
+  return `${verdict}: ${shareOf(unpaid)} got ${orders} worth ${sums} without paying for ${them}.`;
 }
 
 /** Which attacks and mistakes released goods, if others did not. */

@@ -176,8 +176,8 @@ function headersOf({ headers }: Outgoing, { host }: URL): Outgoing['headers'] {
 class TimeoutError extends GatewayError {
   readonly limitMs: number;
 
-  constructor({ href: url }: URL, limitMs: number) {
-    super('timed_out', describeFailure({ code: 'timed_out', limitMs }, { url }));
+  constructor({ host }: URL, limitMs: number) {
+    super('timed_out', `${host} timed out after ${limitMs / 1_000} s`);
     this.limitMs = limitMs;
   }
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { answerText } from '../../src/cli/format.ts';
+import { acceptanceOf, answerText, attemptText, verdictFacts } from '../../src/cli/format.ts';
+import type { Attempt } from '../../src/contract/delivery.ts';
 
 describe("the words of a receiver's response", () => {
   it.each([
@@ -20,4 +21,48 @@ describe("the words of a receiver's response", () => {
   it('is not shown if the receiver accepted the attempt', () => {
     expect(answerText({ error: null, responseBody: 'OK' })).toBeUndefined();
   });
+});
+
+describe('what the shop did with the IPN of a payment', () => {
+  it.each([
+    ['succeeded', 'bad', undefined, 'not accepted'],
+    ['succeeded', 'bad', true, 'forged IPN accepted'],
+    ['pending', 'bad', true, 'forged IPN accepted'],
+    ['succeeded', 'good', undefined, 'accepted'],
+    ['canceled', 'waiting', undefined, '-'],
+  ] as const)(
+    'of a %s payment with a %s verdict (forgery accepted: %s) is: %s',
+    (status, tone, forged, words) => {
+      const verdict = { tone, cause: '', fix: null, ...(forged && { forgeryAccepted: forged }) };
+      expect(acceptanceOf({ status, verdict })).toBe(words);
+    },
+  );
+});
+
+it('the fix of a neutral verdict is only a tip', () => {
+  const cause = 'It happened.';
+  expect(verdictFacts({ tone: 'bad', cause, fix: 'Do it.' })).toEqual({ Verdict: cause, Fix: 'Do it.' });
+  expect(verdictFacts({ tone: 'waiting', cause, fix: 'Do it.' })).toEqual({ Verdict: cause, Tip: 'Do it.' });
+});
+
+it('an attempt names who sent it again', () => {
+  const attempt: Attempt = {
+    id: 'att_1',
+    number: 2,
+    startedAt: '2026-01-15T10:00:00.000Z',
+    durationMs: 5,
+    url: 'http://localhost:3000/ipn',
+    requestHeaders: [],
+    requestBody: '',
+    responseStatus: 200,
+    responseHeaders: [],
+    responseBody: '',
+    failure: null,
+    fault: null,
+    error: null,
+  };
+  const first = (more: Partial<Attempt>) => attemptText({ ...attempt, ...more }).split('\n')[0];
+  expect(first({ number: 1 })).toBe('Attempt 1 at 2026-01-15T10:00:00.000Z, 5 ms');
+  expect(first({})).toBe('Attempt 2, retried by the emulator, at 2026-01-15T10:00:00.000Z, 5 ms');
+  expect(first({ sentAgain: 'user' })).toContain('Attempt 2, resent by you, at ');
 });

@@ -136,7 +136,7 @@ describe('ipn fire', () => {
     await paid(sim);
     expect(await run(['ipn', 'resend'], options)).toMatchObject({
       code: 1,
-      stdout: expect.stringContaining('so this order stays unpaid'),
+      stdout: expect.stringContaining('This order stays unpaid.'),
     });
   });
 

@@ -98,7 +98,7 @@ describe('pay', () => {
     await create('order-1', ...urls);
     const { code, stdout } = await run(['pay', '--approve', '--visit'], { cwd });
     expect(code).toBe(0);
-    expect(stdout).toContain('Visit     answered 302, redirects to /orders/1, “Thank you”\n');
+    expect(stdout).toContain('Visit     returned 302, redirects to /orders/1, “Thank you”\n');
     expect(stdout).toMatch(
       /Verdict {3}The route does not accept POST \(405\)\.[\s\S]*If your shop pays when the customer returns/,
     );
@@ -155,7 +155,7 @@ describe('pay', () => {
     const pay = ['pay', '--approve', '--require-delivery'];
     const { code, body, stderr } = await runJson<Settled>(pay, { cwd });
     const cause =
-      'Your handler answered 200, but its body rejects the IPN: “no such order”. Not accepted. Gateways of this kind send each IPN once: unless your handler had already stored the payment, this order stays unpaid.';
+      "Your handler returned 200, but its body rejects the IPN: “no such order”. This order stays unpaid. The gateway won't send this IPN again.";
     expect(body.verdict).toEqual({
       tone: 'bad',
       cause,
@@ -181,8 +181,7 @@ describe('pay', () => {
   it('exits 0 for a settled payment whose IPN was not accepted, with the verdict and the option to require it', async () => {
     const receiver = await startReceiver([{ status: 500 }]);
     const { cwd, create } = await start();
-    const notice =
-      'Exit code 0, because the payment is settled. To also require the IPN, use --require-delivery.';
+    const notice = 'Exit code 0: the payment is settled. Add --require-delivery to fail when the IPN does.';
     for (const [more, expected] of [
       [[], 0],
       [['--all'], 0],
@@ -193,7 +192,7 @@ describe('pay', () => {
       expect([more, code]).toEqual([more, expected]);
       expect(stdout).toMatch(/^Status +succeeded$/m);
       expect(stdout).toMatch(
-        /^Verdict .*answered 500.* Gateways of this kind send each IPN once: .* unpaid\.$/m,
+        /^Verdict .*returned 500.* This order stays unpaid\. The gateway won't send this IPN again\.$/m,
       );
       expect(stdout).toMatch(/^Fix .*Then resend the IPN\.$/m);
       if (!more.some((flag) => flag === '--all'))
@@ -211,7 +210,7 @@ describe('pay', () => {
     const { cwd, create } = await start({ ipnSchedule: ['1h'] });
     await create('order-1', '--ipn-url', `${receiver.url}/ipn`);
     const { stdout, stderr } = await run(['pay', '--approve'], { cwd });
-    expect(stdout).toContain(`the receiver answered ${status} (expected 2xx)`);
+    expect(stdout).toContain(`the receiver returned ${status} (expected 2xx)`);
     expect(stdout).toMatch(/^Response +Invalid signature$/m);
     expect(stdout).toMatch(/^Next +attempt 2 at \d{4}-\d\d-\d\d [\d:]{8} UTC$/m);
     const next = status === 401 ? 'Find the cause: .* ipn diagnose' : 'Request and response: .* ipn show';

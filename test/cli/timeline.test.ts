@@ -39,11 +39,15 @@ it('a line of the log has the time of the event, not of the start of the attempt
     verdict: { tone: 'bad', cause: 'It failed.', fix: null },
   };
   const event: SimEvent = { seq: 1, at, type: 'delivery', step: 'attempted', delivery };
-  const [line] = eventLines(event, { colour: Printed.colours(false), style: PLAIN });
+  const firstLine = (forgeryAccepted?: true) => {
+    const verdict = { ...delivery.verdict, ...(forgeryAccepted && { forgeryAccepted }) };
+    const shown = { ...event, delivery: { ...delivery, verdict } };
+    return eventLines(shown, { colour: Printed.colours(false), style: PLAIN })[0]?.text;
+  };
   const time = new Date(at).toTimeString().slice(0, 8);
-  expect(line?.text).toBe(
-    `${time}  <--  IPN POST http://127.0.0.1:3000/ipn  200 not accepted  12.5 ms  order-1  attempt 1`,
-  );
+  const sent = `${time}  <--  IPN POST http://127.0.0.1:3000/ipn`;
+  expect(firstLine()).toBe(`${sent}  200 not accepted  12.5 ms  order-1  attempt 1`);
+  expect(firstLine(true)).toBe(`${sent}  200 forged IPN accepted  12.5 ms  order-1  attempt 1`);
 });
 
 describe('gateway-sim payments show', () => {

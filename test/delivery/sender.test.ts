@@ -51,7 +51,7 @@ describe('a response that is read as text', () => {
     const url = await startAnswering((_request, response) => BROKEN.hangs(response));
     await expect(textOf(url, limit)).rejects.toMatchObject({
       code: 'timed_out',
-      message: 'timed out after 0.05 s',
+      message: `${new URL(url).host} timed out after 0.05 s`,
     });
   });
 });

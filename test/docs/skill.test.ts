@@ -27,7 +27,7 @@ test('the steps of the skill file find the cause of a wrong signature and prove 
 
   expect((await step(0)).json).toMatchObject({ url: sim.url });
   const { json: payment } = await step(1);
-  expect(payment.verdict).toMatchObject({ tone: 'bad', cause: expect.stringContaining('49.9 ') });
+  expect(payment.verdict).toMatchObject({ tone: 'bad', cause: expect.stringContaining('You signed 49.9.') });
   values['<ipn>'] = payment.timeline.findLast(
     ({ deliveryId }: { deliveryId: string | null }) => deliveryId,
   ).deliveryId;

@@ -62,7 +62,7 @@ describe.each(sample(SHOPS, ({ language }) => language === 'js'))('the shop in $
     const { type } = await open(shop);
     const [place = '', pay = '', audit = ''] = fence('stacks/node.md: Node', 'sh').trim().split('\n');
     expect((await type(place)).stdout).toContain('/sandbox/initiate/payment/checkout');
-    expect((await type(pay)).stdout).toContain('answered 200');
+    expect((await type(pay)).stdout).toContain('returned 200');
     const { code, stdout } = await type(audit, AUDIT_CASES ? ['--only', AUDIT_CASES.join()] : []);
     expect([code, stdout]).toEqual([0, expect.stringMatching(/\d\d pass/)]);
     expect(stdout).not.toMatch(/at-risk|unproven/);
@@ -104,7 +104,7 @@ test('the commands in stacks/curl.md initiate, pay, and sign like the emulator',
   expect(await type(0)).toContain('"success":"ok"');
   expect(await type(1)).toContain('"state":"delivered"');
   const signature = new URLSearchParams((await receiver.request(1)).body).get('signature');
-  expect(await type(2)).toContain('answered 200');
+  expect(await type(2)).toContain('returned 200');
   expect((await type(3)).trim()).toBe(signature);
   await type(4);
   const copies = [await receiver.request(3), await receiver.request(4)];

@@ -242,7 +242,7 @@ describe('payments.visit', () => {
       status: 'pending',
     });
     await expect(sim.payments.visit(`${shop.url}/order`)).rejects.toThrow(
-      `${shop.url}/order made no payment: it answered 500 no cart`,
+      `${shop.url}/order made no payment: it returned 500 no cart`,
     );
   });
 });

@@ -64,7 +64,7 @@ describe('a wait that fails', () => {
     expect((await wait())[1]).toBe('payment "order-1" is pending: no IPN was sent for it');
     const { delivery } = await sim.payments.approve('order-1');
     expect((await wait())[1]).toMatch(
-      `IPN ${delivery?.id} of "order-1" to ${receiver.url}/ipn is failed: Your handler answered 503`,
+      `IPN ${delivery?.id} of "order-1" to ${receiver.url}/ipn is failed: Your handler returned 503`,
     );
     expect(await messageOf(sim.ipns.waitFor({ state: 'refused' }, TIMEOUT))).toHaveLength(2);
   });

@@ -4,7 +4,7 @@ import { Store } from '../../src/store/store.ts';
 import { Clock } from '../../src/system/clock.ts';
 import { EventLog, type SimEvent } from '../../src/usecases/event-log.ts';
 import { gate } from '../helpers/receiver.ts';
-import { context, dueDelivery, REPORT, records } from '../helpers/records.ts';
+import { context, dueDelivery, pendingPayment, REPORT, records, state } from '../helpers/records.ts';
 
 const REQUEST = {
   at: '2026-01-15T10:30:00.123Z',
@@ -39,6 +39,29 @@ describe('the request log', () => {
     }
     expect(eventsOf(log).length).toBe(log.requests().length);
   });
+});
+
+it('a payment is reported after the request that created it, and before its next change', async () => {
+  const store = await Store.inMemory(records());
+  const log = new EventLog(store, new Clock(), 'run');
+  const [first, second] = [log.nextRequestId(), log.nextRequestId()];
+  const payment = (id: string, requestId: number) =>
+    pendingPayment(state(), { id, requestId: log.storedRequestId(requestId) });
+  const put = (one: ReturnType<typeof payment>) =>
+    store.commit(() => ({ change: { payments: [one] }, result: null }));
+  await put(payment('pay_1', first));
+  expect(eventsOf(log)).toEqual([]);
+  log.record({ ...REQUEST, id: first, requestHeaders: {} });
+  await put(payment('pay_2', second));
+  await put({ ...payment('pay_2', second), status: 'canceled' });
+  log.record({ ...REQUEST, id: second, requestHeaders: {} });
+  expect(eventsOf(log).map(({ type }) => type)).toEqual([
+    'request',
+    'payment',
+    'payment',
+    'payment',
+    'request',
+  ]);
 });
 
 it('an attempt is reported when it is known what it changed in the shop', async () => {

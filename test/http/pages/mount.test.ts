@@ -124,6 +124,26 @@ describe('every page of the dashboard', () => {
     },
   );
 
+  it('is linked by the page of an unknown path, which only browsers get, and not for paths of the API', async () => {
+    const html = { accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8' };
+    const page = await get('/nowhere/<b>', html);
+    expect([page.status, page.headers.get('content-type')]).toEqual([404, 'text/html; charset=UTF-8']);
+    const text = await page.text();
+    expect(text).toMatch(
+      /<h1>There is nothing here<\/h1>.*there is no route GET .*href="\/_sim">Open the dash/s,
+    );
+    expect(text).not.toContain('<b>');
+    for (const [path, headers] of [
+      ['/nowhere', {}],
+      ['/_sim/nowhere', html],
+      ['/api/cards/none', html],
+      ['/sandbox/payment/initiate', html],
+    ] as const) {
+      const { headers: given } = await get(path, headers);
+      expect([path, given.get('content-type')]).toEqual([path, 'application/json']);
+    }
+  });
+
   it('explains a 404', async () => {
     for (const path of ['payments/none', 'ipns/none', 'cards/none', 'requests/999']) {
       const answer = await get(`/_sim/ui/${path}`);

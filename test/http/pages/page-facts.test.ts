@@ -241,6 +241,7 @@ it('what audits made is left out of lists, unless it is asked for', async () => 
   const sim = await startSim();
   const id = idOf(await sim.initiate({ ...ORDER, identifier: 'of-the-audit' }));
   await sim.server.parts.payments.settle(id, { outcome: 'approve', by: 'audit', awaitDelivery: true });
+  expect(textOf(mainOf(await pageOf(sim, '/_sim')))).toMatch(/No payments yet.*1 from audits, show/s);
   await paid(sim);
   const count = async (path: string) => (await ask<{ data: unknown[] }>(sim, 'GET', path)).body.data.length;
   expect([await count('/payments'), await count('/payments?audits=false')]).toEqual([2, 1]);

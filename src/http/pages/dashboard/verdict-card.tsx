@@ -1,6 +1,10 @@
 import { type Child, useContext } from 'hono/jsx';
 import { describeChanges } from '../../../contract/describe-changes.ts';
-import { ASKS_WITH_INVALID_SIGNATURES, describeAttempts, fixLabel } from '../../../contract/describe-delivery.ts';
+import {
+  ASKS_WITH_INVALID_SIGNATURES,
+  describeAttempts,
+  fixLabel,
+} from '../../../contract/describe-delivery.ts';
 import type { Diagnosis } from '../../../contract/diagnosis.ts';
 import type { Delivery, Payment } from '../../../domain/state.ts';
 import type { FullVerdict } from '../../../usecases/verdict.ts';
