@@ -3,7 +3,6 @@ import { isIP } from 'node:net';
 import type { PeerCertificate, ConnectionOptions as TlsOptions } from 'node:tls';
 import { brotliDecompressSync, unzipSync } from 'node:zlib';
 import type { AttemptFailure } from '../contract/delivery.ts';
-import { describeFailure } from '../contract/describe-delivery.ts';
 import { GatewayError } from '../contract/error.ts';
 import { clearTimeout, performance, setTimeout } from '../system/real-time.ts';
 import { type Egress, EgressError } from './egress.ts';

@@ -61,7 +61,7 @@ describe('a button with a pending form', () => {
     await page.keyboard.press('Enter');
     await resend.click({ force: true });
     answer();
-    await page.getByText('accepted, 2 attempts').waitFor();
+    await page.getByText('Your shop: accepted twice').waitFor();
     await expect.poll(() => resend.innerHTML()).toBe('Resend');
     expect(await resend.getAttribute('aria-busy')).toBeNull();
     expect(await resend.boundingBox()).toMatchObject({ width: before?.width });
@@ -97,7 +97,7 @@ describe('a form that returns to its own page', () => {
     const receiver = await startReceiver([{ status: 500 }]);
     const sim = await startSim();
     await settled(sim, receiver, 8);
-    const filter = '?status=ipn-not-accepted&text=order-';
+    const filter = '?status=needs-attention&text=order-';
     const { page } = await openDashboard(sim, `/_sim${filter}`, PHONE);
     let loads = 0;
     page.on('load', () => loads++);
@@ -136,15 +136,15 @@ describe('a form that returns to its own page', () => {
     const { page } = await openPage({ ...PHONE, javaScriptEnabled: false });
     await page.goto(sim.url + paymentPath(sim));
     await page.getByRole('button', { name: 'Resend', exact: true }).click();
-    await page.getByText('accepted, 2 attempts').waitFor();
+    await page.getByText('Your shop: accepted twice').waitFor();
     // The browser scrolls to it and moves the focus asynchronously.
-    const outcome = page.locator(':target .dot', { hasText: '200' });
+    const outcome = page.locator(':target').getByText('200', { exact: true });
     await outcome.waitFor();
     const { y = -1, height = 0 } = (await outcome.boundingBox()) ?? {};
     expect(y).toBeGreaterThanOrEqual(0);
     expect(y + height).toBeLessThan(PHONE.viewport.height);
     await page.keyboard.press('Tab');
-    expect(await page.locator(':target .dot:focus').count()).toBe(1);
+    expect(await page.locator(':target :focus').count()).toBe(1);
     await page.goto(`${sim.url}/_sim/ui/settings`);
     expect(await page.getByRole('button', { name: 'Copy' }).count()).toBe(0);
   });

@@ -39,7 +39,7 @@ test('a user without the documentation gets from an empty dashboard to a deliver
 
   const receiver = await startReceiver([{}], port);
   await page.getByRole('button', { name: 'Resend', exact: true }).click();
-  await page.getByText('Your shop: accepted').waitFor();
+  await page.getByText('Your shop: accepted, 2 attempts').waitFor();
   expect(receiver.requests).toHaveLength(1);
   expect(receiver.requests[0]?.body).toContain('identifier=order-1');
   expect(errors).toEqual([]);
@@ -50,14 +50,14 @@ describe('a page that receives events', () => {
     const receiver = await startReceiver();
     const sim = await startSim();
     const { page, errors } = await openDashboard(sim, '/_sim');
-    await page.getByText('No payment yet').waitFor();
+    await page.getByText('No payments yet').waitFor();
     let navigations = 0;
     page.on('framenavigated', () => navigations++);
     await sim.initiate({ ...ORDER, ipn_url: `${receiver.url}/ipn` });
     const link = page.getByRole('link', { name: 'order-1' });
     await link.waitFor();
     expect(await page.getByRole('link', { name: '1 pending' }).isVisible()).toBe(true);
-    expect(await page.getByText('No payment yet').count()).toBe(0);
+    expect(await page.getByText('No payments yet').count()).toBe(0);
     await link.focus();
     await sim.server.parts.payments.settle('order-1', { outcome: 'approve', by: 'control' });
     await page.getByRole('row').getByText('delivered').waitFor();
@@ -71,7 +71,9 @@ describe('a page that receives events', () => {
     await sim.initiate(ORDER);
     const { page, errors } = await openDashboard(sim, paymentPath(sim));
     await page.getByLabel('IPN timing').selectOption('ipn-twice');
+    await page.getByText('Initiated', { exact: true }).click();
     await page.locator('#step-initiated-1-curl summary').click();
+    await page.getByText('Payment details').click();
     await page.locator('#facts').getByText('Two paperbacks').click({ clickCount: 3 });
     const selected = () => page.evaluate<string>('String(getSelection())');
     const before = await selected();
@@ -199,7 +201,7 @@ describe('a list', () => {
   test('opens a record with a click anywhere in its row except on controls, and the focus ring surrounds the row', async () => {
     const { sim } = await busySim();
     const { page } = await openPage();
-    await page.goto(`${sim.url}/_sim?status=ipn-not-accepted`);
+    await page.goto(`${sim.url}/_sim?status=needs-attention`);
     const row = page.locator('tbody tr', { hasText: 'order-6' }).first();
     await row.getByRole('checkbox').check();
     const link = row.locator('th a');
@@ -214,9 +216,9 @@ describe('a list', () => {
     await page.getByRole('heading', { level: 1, name: 'order-6' }).waitFor();
   });
 
-  test('can select and resend all IPNs that were not accepted', async () => {
+  test('can select and resend all IPNs that need attention', async () => {
     const { sim } = await busySim();
-    const { page } = await openDashboard(sim, `/_sim?status=ipn-not-accepted`);
+    const { page } = await openDashboard(sim, `/_sim?status=needs-attention`);
     const boxes = page.locator('tbody').getByRole('checkbox');
     const all = page.getByLabel('Select all');
     const checked = () => boxes.evaluateAll((all) => all.filter((one) => one.matches(':checked')).length);

@@ -7,8 +7,9 @@ import { ALL_RULES, addAxe, OF_LOOKS, violationsOf } from '../helpers/axe.ts';
 import { openDashboard, openPage, picture, resize, withBrowser } from '../helpers/browser.ts';
 import { busySim, payWithMistakes, startNaiveShop } from '../helpers/busy.ts';
 import { misfits } from '../helpers/layout.ts';
+import { startReceiver } from '../helpers/receiver.ts';
 import { IS_RELEASE, sample } from '../helpers/scope.ts';
-import { paid, type Sim, startSim } from '../helpers/sim.ts';
+import { enter, ORDER, paid, type Sim, startSim } from '../helpers/sim.ts';
 import { STATES } from '../helpers/states.ts';
 
 withBrowser();
@@ -48,7 +49,7 @@ async function busyPages(): Promise<{ sim: Sim; ways: Ways }> {
       await fill(page, SIGNATURE, 'IPN', String(ipn), 'Check signature');
       await page.locator('#verdict').waitFor();
     },
-    'not accepted': `/_sim${ATTENTION_LIST}`,
+    'needs attention': `/_sim${ATTENTION_LIST}`,
     found: `${UI}/search?q=order`,
     'a pending payment': `${UI}/payments/${payments.require('order-10').id}`,
     'a story with its verdict': `${UI}/payments/${paid}#step-initiated-1`,
@@ -191,6 +192,24 @@ test('a list starts near the top even with a fault and a moved clock, has rows o
     expect(boxes[0]?.y).toBeLessThan(300);
     await resize(page, { width: 390, height: 844 });
     expect((await rows.first().boundingBox())?.y).toBeLessThan(330);
+  }
+});
+
+test('a delivered payment fits on a screen, and on two of a phone', async () => {
+  const sim = await startSim();
+  const { url } = await startReceiver([{ body: 'OK' }]);
+  const checkout = await sim.initiate({ ...ORDER, ipn_url: `${url}/ipn` });
+  await fetch(checkout);
+  await enter(checkout, 'email', { email: 'test_mode@mail.com' });
+  await enter(checkout, 'code', { code: '222666' });
+  const { page } = await openPage();
+  await page.goto(`${sim.url}${UI}/payments/${sim.server.parts.payments.require('order-1').id}`);
+  for (const [width, limit] of [
+    [1280, 900],
+    [360, 1600],
+  ] as const) {
+    await resize(page, { width, height: 600 });
+    expect(await page.evaluate<number>('document.documentElement.scrollHeight')).toBeLessThanOrEqual(limit);
   }
 });
 

@@ -16,7 +16,7 @@ import { attemptSides, BothSides, curlOf, recordedSides } from './exchange.tsx';
 import { Form } from './forms.tsx';
 import { recordPath } from './paths.ts';
 import { missingFromLog } from './requests.tsx';
-import { clip } from './text.ts';
+import { capitalized, clip } from './text.ts';
 
 /** Maximum number of rows shown at the beginning, and at the end. */
 const SHOWN = 20;
@@ -161,7 +161,7 @@ function AttemptRow({ delivery, attempt, begin, isNewest, isJudged, isOne, parts
       who="Gateway"
       title={`${parts.ipns.verdictOnForgery(delivery) ? 'Forged IPN' : 'IPN'}, attempt ${number}`}
       tone={tone}
-      said={[origin && `${origin}. `, `Your shop: ${words} `, own && `“${clip(own, mask)}”`]}
+      said={[origin && `${capitalized(origin)}. `, `Your shop: ${words} `, own && `“${clip(own, mask)}”`]}
       took={durationMs}
       isOpen={isNewest}
       attempt={number}

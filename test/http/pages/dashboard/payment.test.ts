@@ -218,7 +218,7 @@ describe("a payment's page", () => {
     expect(answer.location).toBe(`/_sim/ui/payments/${id}#step-${ipn}-2`);
     expect(receiver.requests).toHaveLength(2);
     const after = stepsIn(await pageOf(id)).get(`step-${ipn}-2`);
-    expect(after).toMatch(/\+[78] min.*IPN, attempt 2<.*retried by the emulator\. .*>200\nthanks</s);
+    expect(after).toMatch(/\+[78] min.*IPN, attempt 2<.*Retried by the emulator\. .*>200\nthanks</s);
     expect(sim.server.parts.clock.read().frozen).toBe(true);
   });
 
