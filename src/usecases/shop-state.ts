@@ -32,7 +32,7 @@ function stateOfAttempt(
 ): Omit<ShopState, 'tone'> {
   const { failure, fault, responseStatus: status, responseBody } = attempt;
   const instead = fault && insteadOfSending(fault);
-  if (instead) return { state: 'none', words: `never reached: your fault rule ${instead}` };
+  if (instead) return { state: 'none', words: `never reached (your fault rule ${instead})` };
   if (failure?.code === 'egress') return { state: 'none', words: 'not sent: address not allowed' };
   const isCorrupted = verdictOnFault(delivery, attempt, parts.dialect) !== undefined;
   const isForged = verdictOnForgery(delivery, parts) !== undefined;

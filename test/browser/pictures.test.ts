@@ -35,7 +35,9 @@ test('a shop that signs another amount gets an explanation, is fixed, and gets t
   await page.goto(`${sim.url}/_sim`);
   await page.getByRole('link', { name: 'order-1042' }).click();
   const verdict = page.getByRole('region', { name: 'Verdict' });
-  await verdict.getByRole('heading', { name: 'You signed 49.9. Sign the amount exactly as it arrived: 49.90.' }).waitFor();
+  await verdict
+    .getByRole('heading', { name: 'You signed 49.9. Sign the amount exactly as it arrived: 49.90.' })
+    .waitFor();
   await picture(page, 'docs-verdict', [page.locator('.heading'), page.locator('#verdict').first()]);
   isFixed = true;
   await verdict.getByRole('button', { name: 'Resend' }).click();

@@ -15,6 +15,7 @@ import { targetOf } from '../record-requests.ts';
 import { Command, renderCard, renderEnd } from './checkout.tsx';
 import { WORDING } from './checkout-texts.ts';
 import { ownPage, PLACES, UI } from './dashboard/paths.ts';
+import { capitalized } from './dashboard/text.ts';
 import { type PageView, pageView } from './layout.tsx';
 
 const TOKEN_PATH = '/_sim/ui/token';
@@ -100,7 +101,7 @@ export function nowherePage(c: AppContext, runtime: ServerRuntime, message: stri
   const { title, home } = WORDING[view.language].nowhere;
   const more = (
     <p class="detail" lang="en">
-      {message}
+      {capitalized(message)}.
     </p>
   );
   const back = { url: view.base + PLACES.payments.path, label: home };

@@ -130,7 +130,7 @@ describe('every page of the dashboard', () => {
     expect([page.status, page.headers.get('content-type')]).toEqual([404, 'text/html; charset=UTF-8']);
     const text = await page.text();
     expect(text).toMatch(
-      /<h1>There is nothing here<\/h1>.*there is no route GET .*href="\/_sim">Open the dash/s,
+      /<h1>There is nothing here<\/h1>.*There is no route GET .*href="\/_sim">Open the dash/s,
     );
     expect(text).not.toContain('<b>');
     for (const [path, headers] of [

@@ -41,7 +41,7 @@ describe('the badge, the timeline and the row of a payment say the same', () => 
     ['denied', [{ body: '{"ok":false}' }], null, 'rejected', 'rejected (200, in its body)'],
     ['corrupted', [{}], corrupt, 'forgery-accepted', 'forged IPN accepted'],
     ['caught', [{ status: 400 }], corrupt, 'rejected', 'rejected a corrupted IPN (400)'],
-    ['lost', [{}], { route: 'ipn', drop: true }, 'none', 'never reached: your fault rule dropped it'],
+    ['lost', [{}], { route: 'ipn', drop: true }, 'none', 'never reached (your fault rule dropped it)'],
     ['delayed', [{}], { route: 'ipn', delay: '1h' }, 'waiting', 'IPN delayed by your fault rule'],
   ])('%s', async (_, answers, rule, state, words) => {
     const sim = await startSim();
@@ -208,6 +208,7 @@ it('every number on the pages is the number of the API, after any history', asyn
       const attention = body.data
         .filter(({ verdict }) => verdict.tone === 'bad')
         .map((one) => one.identifier);
+      let sent = 0;
       for (const { id, identifier } of body.data) {
         const { body: ipns } = await ask<{
           data: {
@@ -216,6 +217,7 @@ it('every number on the pages is the number of the API, after any history', asyn
             attempts: { responseStatus: number | null; failure: unknown; responseBody: string | null }[];
           }[];
         }>(sim, 'GET', `/ipns?payment=${id}&limit=100`);
+        sent += ipns.data.length;
         const attempts = ipns.data.reduce((sum, one) => sum + one.attempts.length, 0);
         const { html, state, words = '' } = await shownOf(sim, identifier);
         expect(html.match(/ data-attempt="/g)?.length ?? 0).toBe(Math.min(20, attempts));
@@ -229,6 +231,8 @@ it('every number on the pages is the number of the API, after any history', asyn
           expect([identifier, state === 'accepted']).toEqual([identifier, isAccepted]);
       }
       expect(list).toContain(` ${attention.length} Needs attention`);
+      const requests = textOf(mainOf(await pageOf(sim, PLACES.requests.path))).replace(/\s+/g, ' ');
+      expect(requests).toContain(` ${sent} IPN `);
       const tab = await pageOf(sim, '/_sim?status=needs-attention');
       const names = [...tab.matchAll(/<th scope="row"><a [^>]*>(.*?)<\/a>/g)].map(([, name]) => name);
       expect(names.toSorted()).toEqual(attention.toSorted());

@@ -80,6 +80,22 @@ export function Status({ of, children = of }: { of: string; children?: string })
   return <span class={`status ${of}`}>{children}</span>;
 }
 
+/** The looks of the status dots. */
+const LOOKS: Readonly<Record<ShopState['tone'], string>> = {
+  good: 'delivered',
+  bad: 'failed',
+  warning: 'pending',
+  waiting: '',
+};
+
+/** Says in a list what the shop did with an IPN. */
+export function ShopStatus({ of: { state, words, tone } }: { of: ShopState }) {
+  // The state of the record, as the API and the command line name it.
+  const also = state === 'accepted' && <span class="unseen">, delivered</span>;
+  const worst = state === 'forgery-accepted' ? ' worst' : '';
+  return [<Status of={`shop ${LOOKS[tone]}${worst}`}>{words}</Status>, also];
+}
+
 /** Says what the shop did with an IPN. */
 export function ShopPill({ of: { state, words, tone } }: { of: ShopState }) {
   return (

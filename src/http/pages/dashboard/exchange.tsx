@@ -1,5 +1,6 @@
 import { type Child, useContext } from 'hono/jsx';
 import { quoted, shellWord } from '../../../contract/curl.ts';
+import { insteadOfSending } from '../../../contract/describe-delivery.ts';
 import type { RecordedRequest } from '../../../contract/event.ts';
 import { withPaymentDefaults } from '../../../contract/sample-values.ts';
 import { shownHeaders } from '../../../contract/secrets.ts';
@@ -132,12 +133,17 @@ export function recordedSides(recorded: RecordedRequest): { request: Side; respo
 }
 
 export function attemptSides(attempt: Omit<Attempt, 'deliveryId'>): Sides {
-  const { url, requestHeaders, requestBody, responseStatus, responseHeaders, responseBody } = attempt;
+  const { url, requestHeaders, requestBody, responseStatus, responseHeaders, responseBody, fault } = attempt;
   return {
     request: { line: `POST ${url}`, headers: shownHeaders(requestHeaders), body: requestBody },
     response:
       responseStatus === null
         ? 'None.'
-        : { line: String(responseStatus), headers: responseHeaders, body: responseBody ?? '' },
+        : {
+            line: String(responseStatus),
+            headers: responseHeaders,
+            body: responseBody ?? '',
+            note: fault && insteadOfSending(fault) && 'From your fault rule, not from your shop.',
+          },
   };
 }

@@ -2,11 +2,10 @@ import { command, GatewayError } from '../../../contract/error.ts';
 import type { Mask } from '../../../contract/secrets.ts';
 import { MODES, PAYMENT_STATUSES } from '../../../contract/vocabulary.ts';
 import type { Payment } from '../../../domain/state.ts';
-import type { ShopState } from '../../../usecases/shop-state.ts';
 import type { AppDependencies } from '../../environment.ts';
 import { rejectedInitiates } from '../../rejected-initiates.ts';
 import { inGroups, Link, shownAmount } from '../layout.tsx';
-import { Ago, Code, type Column, Short, ShortAddress, Status, WarningCount } from './blocks.tsx';
+import { Ago, Code, type Column, ShopStatus, Short, ShortAddress, Status, WarningCount } from './blocks.tsx';
 import { SampleInitiate } from './exchange.tsx';
 import { Form } from './forms.tsx';
 import { besideIn, type List, listPage, type Records } from './list.tsx';
@@ -203,21 +202,9 @@ function ofAttention(parts: AppDependencies, from: string): Column<Payment>[] {
   ];
 }
 
-/** The looks of the status dots. */
-const LOOKS: Readonly<Record<ShopState['tone'], string>> = {
-  good: 'delivered',
-  bad: 'failed',
-  warning: 'pending',
-  waiting: '',
-};
-
 function Shop({ payment, parts }: { payment: Payment; parts: AppDependencies }) {
-  const { state, words, tone } = parts.payments.shopState(payment);
-  if (state === 'none' && payment.status !== 'succeeded') return null;
-  // The state of the record, as the API and the command line name it.
-  const also = state === 'accepted' && <span class="unseen">, delivered</span>;
-  const worst = state === 'forgery-accepted' ? ' worst' : '';
-  return [<Status of={`shop ${LOOKS[tone]}${worst}`}>{words}</Status>, also];
+  const shop = parts.payments.shopState(payment);
+  return shop.state === 'none' && payment.status !== 'succeeded' ? null : <ShopStatus of={shop} />;
 }
 
 /** Maximum number of rejected initiates above the list. */

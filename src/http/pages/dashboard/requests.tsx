@@ -2,13 +2,24 @@ import { GatewayError, hint } from '../../../contract/error.ts';
 import type { RecordedRequest } from '../../../contract/event.ts';
 import { moment } from '../../../contract/time.ts';
 import { KEPT_ITEMS } from '../../../usecases/event-log.ts';
+import type { ShopState } from '../../../usecases/shop-state.ts';
 import type { StoryStep } from '../../../usecases/story.ts';
 import { maskedRequest } from '../../control/views.ts';
 import type { AppDependencies } from '../../environment.ts';
 import { serviceRoute } from '../../inject-faults.ts';
 import { identifierIn, isRejected } from '../../rejected-initiates.ts';
 import { Link } from '../layout.tsx';
-import { Ago, FactsBox, Section, Short, Status, Time, WarningCount, Warnings } from './blocks.tsx';
+import {
+  Ago,
+  FactsBox,
+  Section,
+  ShopStatus,
+  Short,
+  Status,
+  Time,
+  WarningCount,
+  Warnings,
+} from './blocks.tsx';
 import { BothSides, recordedSides, SampleInitiate } from './exchange.tsx';
 import { type List, listPage } from './list.tsx';
 import { type NounPages, type PageRenderer, recordPage } from './page.tsx';
@@ -22,6 +33,8 @@ const RESULTS = ['accepted', 'rejected'] as const;
 interface ListedRequest
   extends Pick<RecordedRequest, 'at' | 'method' | 'target' | 'paymentId' | 'notes' | 'responseBody'> {
   id: string;
+  /** What the shop did with it, if it is an IPN. */
+  shop?: ShopState;
   /** The path of its page. */
   page: string;
   /** Null without a response. */
@@ -59,6 +72,7 @@ function sentIpns({ ipns }: AppDependencies): ListedRequest[] {
     .page(KEPT_ITEMS, undefined, () => true)
     .data.map((delivery) => {
       const last = ipns.attemptsOf(delivery.id).at(-1);
+      const shop = ipns.shopState(delivery);
       return {
         at: delivery.createdAt,
         method: 'POST',
@@ -71,7 +85,8 @@ function sentIpns({ ipns }: AppDependencies): ListedRequest[] {
         status: last?.responseStatus ?? null,
         took: last?.durationMs ?? null,
         route: 'IPN',
-        result: ipns.shopState(delivery).state.endsWith('accepted') ? 'accepted' : 'rejected',
+        shop,
+        result: shop.state.endsWith('accepted') ? 'accepted' : 'rejected',
         identifier: delivery.identifier,
       };
     });
@@ -106,7 +121,7 @@ export const REQUESTS: List<ListedRequest> = {
         <WarningCount of={request.notes} />,
       ],
     ],
-    ['Status', 'state', (request) => <ResponseStatus of={request} />],
+    ['Status', 'cause', (request) => <ResponseStatus of={request} />],
     [
       'Payment',
       'name',
@@ -134,7 +149,11 @@ function titleOf({ method, target }: Pick<RecordedRequest, 'method' | 'target'>)
   return `${method} ${target.split('?', 1)[0]}`;
 }
 
-function ResponseStatus({ of }: { of: Pick<ListedRequest, 'status' | 'result'> }) {
+/** With the words for an IPN whose status alone would mislead. */
+function ResponseStatus({ of }: { of: Pick<ListedRequest, 'status' | 'result' | 'shop'> }) {
+  if (of.shop?.state === 'forgery-accepted')
+    return <ShopStatus of={{ ...of.shop, words: `${of.status} ${of.shop.words}` }} />;
+  if (of.shop?.state === 'none' || of.shop?.state === 'waiting') return <ShopStatus of={of.shop} />;
   const failed = of.result === 'rejected';
   const words = `${of.status ?? 'no response'}${failed && of.status !== null ? ' rejected' : ''}`;
   return <Status of={failed ? 'failed' : 'succeeded'}>{words}</Status>;

@@ -55,7 +55,7 @@ export function Timeline({ steps, payment, deliveries, judged, parts }: Timeline
         begin={begin}
         isNewest={step === newest}
         isJudged={of.delivery.id === judged && of.attempt.number === of.delivery.attemptCount}
-        isOne={deliveries.length === 1}
+        place={deliveries.length > 1 ? ` ${deliveries.indexOf(of.delivery) + 1}` : ''}
         parts={parts}
       />
     ) : (
@@ -141,12 +141,12 @@ interface AttemptRowProps {
   begin: number;
   isNewest: boolean;
   isJudged: boolean;
-  /** Whether all attempts are of one delivery. */
-  isOne: boolean;
+  /** The number of the IPN, if there are several. */
+  place: string;
   parts: AppDependencies;
 }
 
-function AttemptRow({ delivery, attempt, begin, isNewest, isJudged, isOne, parts }: AttemptRowProps) {
+function AttemptRow({ delivery, attempt, begin, isNewest, isJudged, place, parts }: AttemptRowProps) {
   const { number, durationMs, startedAt } = attempt;
   const { mask } = parts.secrets;
   const id = attemptId(delivery.id, number);
@@ -159,17 +159,17 @@ function AttemptRow({ delivery, attempt, begin, isNewest, isJudged, isOne, parts
       at={Date.parse(startedAt)}
       begin={begin}
       who="Gateway"
-      title={`${parts.ipns.verdictOnForgery(delivery) ? 'Forged IPN' : 'IPN'}, attempt ${number}`}
+      title={`${parts.ipns.verdictOnForgery(delivery) ? 'Forged IPN' : 'IPN'}${place}, attempt ${number}`}
       tone={tone}
       said={[origin && `${capitalized(origin)}. `, `Your shop: ${words} `, own && `“${clip(own, mask)}”`]}
       took={durationMs}
       isOpen={isNewest}
       attempt={number}
     >
-      {!(isJudged && isOne) && (
+      {!(isJudged && place === '') && (
         <p class="soft">
           {!isJudged && `${parts.ipns.verdictOnAttempt(delivery, attempt).cause} `}
-          {!isOne && ['IPN ', <code>{delivery.id}</code>]}
+          {place !== '' && ['IPN ', <code>{delivery.id}</code>]}
         </p>
       )}
       <BothSides

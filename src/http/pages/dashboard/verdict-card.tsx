@@ -53,7 +53,7 @@ export function VerdictCard(props: {
                 'Where',
                 where && WHERE[where](address, attempts.at(-1)?.failure?.code === 'connection_refused'),
               ],
-              [fixLabel(of), fix && <strong>{fix}</strong>],
+              [fixLabel(of), fix && (fixLabel(of) === 'Fix' ? <strong>{fix}</strong> : fix)],
               ['Attempts', isMixed ? describeAttempts(attempts) : null],
               ['Why', withoutStart(cause, headline) || null],
               ['What it means', outcome ?? null],

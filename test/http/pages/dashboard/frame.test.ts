@@ -171,7 +171,10 @@ describe('a list', () => {
     await paid(sim, { ipn_url: `${receiver.url}/ipn` });
     const tamper = requireTamperings('amount');
     await sim.server.parts.ipns.fire({ payment: 'order-1', to: `${receiver.url}/ipn`, tamper });
-    expect(await page('')).toContain(`<span class="status shop ${style}">${words}</span>`);
+    const badge = `<span class="status shop ${style}">${words}</span>`;
+    expect(await page('')).toContain(badge);
+    const inRequests = (await page('/ui/requests?route=IPN')).includes(badge.replace('forged', '200 forged'));
+    expect(inRequests).toBe(style.includes('worst'));
   });
 
   it('shows payments that were rejected at initiate, from the request log and counted apart', async () => {
