@@ -3,7 +3,11 @@ import { text as readAll } from 'node:stream/consumers';
 import { curlCommand } from '../../contract/curl.ts';
 import type { Delivery } from '../../contract/delivery.ts';
 import { describeChanges } from '../../contract/describe-changes.ts';
-import { ASKS_WITH_INVALID_SIGNATURES, remarksOn } from '../../contract/describe-delivery.ts';
+import {
+  ASKS_WITH_INVALID_SIGNATURES,
+  FORGED_IPN_ACCEPTED,
+  remarksOn,
+} from '../../contract/describe-delivery.ts';
 import { command, GatewayError, hint, option, usage } from '../../contract/error.ts';
 import { ipnBodyIn, isDeliveryId } from '../../contract/pasted-ipn.ts';
 import type { Payment } from '../../contract/payment.ts';
@@ -70,7 +74,10 @@ const listIpns = defineCommand({
       {
         'Created (UTC)': ({ createdAt }) => shortMoment(createdAt),
         Identifier: ({ identifier }) => identifier,
-        State: ({ state, status }) => (status === 'success' ? state : `${state} (${status})`),
+        State: ({ state, status, verdict }) => {
+          if (verdict.forgeryAccepted) return FORGED_IPN_ACCEPTED;
+          return status === 'success' ? state : `${state} (${status})`;
+        },
         Attempts: ({ attempts, underWay }) =>
           underWay
             ? `${underWay.number} (waiting)`
