@@ -38,7 +38,7 @@ test('a shop that signs another amount gets an explanation, is fixed, and gets t
   await verdict
     .getByRole('heading', { name: 'You signed 49.9. Sign the amount exactly as it arrived: 49.90.' })
     .waitFor();
-  await picture(page, 'docs-verdict', [page.locator('#verdict')]);
+  await picture(page.locator('#verdict'), 'docs-verdict');
   isFixed = true;
   await verdict.getByRole('button', { name: 'Resend' }).click();
   await verdict

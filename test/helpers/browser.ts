@@ -37,30 +37,15 @@ export async function launchBrowser(more: readonly string[] = []): Promise<Brows
 
 const PICTURES = fileURLToPath(new URL('../.artifacts', import.meta.url));
 
-/** Saves a screenshot of the whole page, its visible part, or the part with these elements if PICTURES=1 is set. */
+/** Saves a screenshot of the whole page, its visible part, or an element if PICTURES=1 is set. */
 export async function picture(
   of: Page | Locator,
   name: string,
-  what: 'whole' | 'in sight' | readonly Locator[] = 'whole',
+  what: 'whole' | 'in sight' = 'whole',
 ): Promise<void> {
   if (!process.env['PICTURES']) return;
   const path = `${PICTURES}/${name}.png`;
-  if (typeof what === 'object' && 'goto' in of) {
-    await of.screenshot({ path, fullPage: true, clip: await boxAround(what) });
-    return;
-  }
   await ('goto' in of ? of.screenshot({ path, fullPage: what === 'whole' }) : of.screenshot({ path }));
-}
-
-/** The smallest box around elements, with a margin. */
-async function boxAround(elements: readonly Locator[]) {
-  const margin = 16;
-  const all = await Promise.all(elements.map((element) => element.boundingBox()));
-  const boxes = all.filter((box) => box !== null);
-  const [x, y] = [Math.min(...boxes.map((box) => box.x)), Math.min(...boxes.map((box) => box.y))];
-  const right = Math.max(...boxes.map((box) => box.x + box.width));
-  const bottom = Math.max(...boxes.map((box) => box.y + box.height));
-  return { x: x - margin, y: y - margin, width: right - x + 2 * margin, height: bottom - y + 2 * margin };
 }
 
 /** Resizes the window of a page, and waits until the page has the new size. */
