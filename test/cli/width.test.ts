@@ -66,7 +66,7 @@ it('COLUMNS says otherwise', async () => {
   await initiate({ ...ORDER, ipn_url: 'http://127.0.0.1:9/ipn' });
   vi.stubEnv('COLUMNS', '500');
   const { stdout } = await run(['pay', '--approve'], { cwd });
-  expect(stdout).toMatch(/^Verdict .*this order stays unpaid\.$/m);
+  expect(stdout).toMatch(/^Verdict .*This order stays unpaid\. .* again\.$/m);
 });
 
 it('a long address stays beside its label, and a command on one line', () => {

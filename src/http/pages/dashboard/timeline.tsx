@@ -95,7 +95,9 @@ export function Timeline({ steps, payment, deliveries, judged, parts }: Timeline
 /** Whether the browser was redirected before the shop had responded to an IPN. */
 function isAhead({ event, at }: StoryStep, steps: readonly StoryStep[]): boolean {
   const attempt = steps.find((one) => one.event === 'ipn_attempted');
-  return event === 'redirected' && attempt !== undefined && Math.ceil(attempt.end) > at;
+  // Times are whole milliseconds, and equal while the clock is paused.
+  const isLater = attempt !== undefined && attempt.at !== at && attempt.end - at >= 1;
+  return event === 'redirected' && isLater;
 }
 
 interface RowProps {
