@@ -212,6 +212,7 @@ async function build(plan: Plan, { folder, store, clock, identity }: Opened, shu
   });
   const poster = new Poster(egress, plan.trust);
   const shop = await openRows(options, egress, notice);
+  shutdown.add(() => shop.database?.[Symbol.asyncDispose]());
   rows = shop.rows;
   const courier = new Courier({
     store,
@@ -294,7 +295,7 @@ async function openRows({ db, dbSkip }: ResolvedOptions, egress: Egress, notice:
     import('./usecases/shop-rows.ts'),
   ]);
   const database = new Database({ db, dbSkip }, (host, port) => egress.resolve(host, port));
-  await database.requireAllowed();
+  await database.connect();
   const reported = new Set<string>();
   const read = async () => {
     const rows = await database.read();

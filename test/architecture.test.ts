@@ -98,7 +98,13 @@ const ALLOWED: Record<string, Doors> = {
     node: ['*'],
   },
   database: {
-    layers: ['contract', 'system/real-time.ts', 'system/run-process.ts', 'system/temporary-folder.ts'],
+    layers: [
+      'contract',
+      'system/open-process.ts',
+      'system/real-time.ts',
+      'system/run-process.ts',
+      'system/temporary-folder.ts',
+    ],
     node: ['node:fs/promises', 'node:path'],
   },
   audit: {

@@ -72,7 +72,7 @@ export async function audit(
     const chosen = chooseCases(options);
     // The receiver of the attacker's own payments accepts every IPN.
     await using attacker = await receiveOnLoopback(() => ({ status: 200 }));
-    const shop = new Shop(gateway, tools, options, `${attacker.url}/ipn-of-the-attacker`);
+    await using shop = new Shop(gateway, tools, options, `${attacker.url}/ipn-of-the-attacker`);
     const { orders, notices } = shop;
     await using started = options.shop ? new ShopProcess(options.shop, gateway.env) : undefined;
     shop.process = started;

@@ -50,9 +50,10 @@ async function compare(gateway: Gateway, options: ReconcileOptions) {
     throw usage('--db needs a condition for paid orders, such as orders.status=paid: specify --paid-when');
   const condition = hasRows && paidWhen !== undefined ? asRowCondition(paidWhen) : paidWhen;
   const { probe: given, isPaid } = probesOf({ ...options, paidWhen: condition }, gateway);
-  const rows =
-    hasRows &&
-    new Witness(new Database({ db, dbCmd, dbSkip }, (host, port) => gateway.egress.resolve(host, port)));
+  await using database = hasRows
+    ? new Database({ db, dbCmd, dbSkip }, (host, port) => gateway.egress.resolve(host, port))
+    : undefined;
+  const rows = database && new Witness(database);
   const probe = rows ? rows.look.bind(rows) : given;
   if (!probe) throw usage('reconcile needs a probe: specify --probe-cmd, --probe-url or --db');
   requireConsistent(options, gateway.egress);

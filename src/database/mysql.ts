@@ -31,6 +31,9 @@ export async function openMysql(server: ServerAddress, resolve: Resolve): Promis
         '--batch',
         '--raw',
         '--skip-column-names',
+        '--unbuffered',
+        // It would ask in another session, without the settings and the transaction of this one.
+        '--skip-reconnect',
         '--connect-timeout=5',
         '--default-character-set=utf8mb4',
       ],
@@ -41,7 +44,8 @@ export async function openMysql(server: ServerAddress, resolve: Resolve): Promis
       `--database=${database}`,
     ],
     packageName: 'mariadb-client or mysql-client',
-    begin: 'SET SESSION lock_wait_timeout = 1; START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY;',
+    begin: (ask) =>
+      ask('SET SESSION lock_wait_timeout = 1; START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY;'),
     end: 'COMMIT;',
     schema: `SELECT ${object([
       ['t', 'c.table_name'],
