@@ -58,6 +58,7 @@ const ALLOWED: Record<string, Doors> = {
       'contract',
       'audit/client.ts',
       'database/changes.ts',
+      'database/relevance.ts',
       'delivery/egress.ts',
       'delivery/sender.ts',
       'domain',

@@ -1,4 +1,4 @@
-import { usage } from '../contract/error.ts';
+import { type GatewayError, usage } from '../contract/error.ts';
 import { type OpenClient, openerOf } from './address.ts';
 import type { Reading, Row } from './changes.ts';
 import { type Ask, type Column, type DatabaseClient, MARK, rowsIn } from './client.ts';
@@ -73,9 +73,17 @@ export class Database {
     }, onMoment);
   }
 
-  /** Opens it and learns its tables. @returns how many are read @throws GatewayError as `read` does */
-  async connect(): Promise<number> {
-    return this.#inTurn(async () => this.#tables.length);
+  /** Opens it and learns its tables. A file of SQLite may be created later. @throws GatewayError as `read` does */
+  async connect(): Promise<void> {
+    await this.#inTurn(async () => {}).catch((error: GatewayError) => {
+      const { code } = (error.cause ?? {}) as NodeJS.ErrnoException;
+      if (code !== 'ENOENT') throw error;
+    });
+  }
+
+  /** How many tables are read, as far as they are known. */
+  get tableCount(): number {
+    return this.#tables.length;
   }
 
   /** Ends the client for good. */

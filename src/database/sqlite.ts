@@ -1,5 +1,5 @@
 import { access, constants } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { performance } from '../system/real-time.ts';
 import { makeTemporaryFolder, removeTemporaryFolder } from '../system/temporary-folder.ts';
 import { type Ask, type DatabaseClient, doubleQuoted, text } from './client.ts';
@@ -16,6 +16,9 @@ const MAX_COPIES = 100;
  * @throws GatewayError `check_failed` if it cannot be read or copied
  */
 export async function openSqlite(file: string): Promise<DatabaseClient> {
+  await access(dirname(file)).catch((error: Error) => {
+    throw unreadable(`there is no folder ${dirname(file)}: ${error.message}`);
+  });
   await access(file, constants.R_OK).catch((error: Error) => {
     throw unreadable(error.message, error);
   });

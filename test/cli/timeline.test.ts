@@ -36,6 +36,7 @@ it('a line of the log has the time of the event, not of the start of the attempt
     underWay: null,
     forwardedTo: null,
     changes: null,
+    changesUnknown: null,
     verdict: { tone: 'bad', cause: 'It failed.', fix: null },
   };
   const event: SimEvent = { seq: 1, at, type: 'delivery', step: 'attempted', delivery };

@@ -187,7 +187,7 @@ describe.skipIf(!isInstalled('postgres'))(`PostgreSQL${unlessMissing('postgres')
     vi.stubEnv('PGHOSTADDR', elsewhere);
     vi.stubEnv('PGSERVICEFILE', join(services, 'services.conf'));
     vi.stubEnv('PGSERVICE', 'elsewhere');
-    expect((await open({ db }).read()).rows.size).toBe(2);
+    expect((await open({ db }).read()).rows.size).toBe(1);
   });
 
   it('is read with JSON of any depth, lists, types of its own and names that need quoting', async () => {
