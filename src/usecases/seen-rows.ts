@@ -19,6 +19,11 @@ export interface SeenRows {
   around<Result>(id: string, run: () => Promise<Result>): Promise<Result>;
   /** The same for the return of a customer, who does not wait for the second reading. */
   aroundReturn<Result>(paymentId: string, run: () => Promise<Result>): Promise<Result>;
+  /**
+   * Watches the database apart from attempts. @returns the columns and new rows that have changed since the last call, as
+   * `table.column` and `table.*`, without noise; undefined without a database
+   */
+  watch(deliveryId: string): Promise<(() => Promise<string[]>) | undefined>;
   /** Forgets everything: ids may be used again. */
   forget(): void;
 }
@@ -31,5 +36,6 @@ export const UNSEEN: SeenRows = {
   whenKnown: () => undefined,
   around: (_, run) => run(),
   aroundReturn: (_, run) => run(),
+  watch: async () => undefined,
   forget: () => {},
 };

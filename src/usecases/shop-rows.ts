@@ -112,6 +112,18 @@ export class ShopRows implements SeenRows {
     }
   }
 
+  async watch(id: string): Promise<() => Promise<string[]>> {
+    let last = await this.#read();
+    return async () => {
+      const [before, after] = [last, await this.#read()];
+      last = after;
+      if (typeof before === 'string' || typeof after === 'string') return [];
+      const known = this.#changesBetween(id, before, after);
+      if (typeof known === 'string') return [];
+      return known.flatMap(({ table, column, noise }) => (noise ? [] : [`${table}.${column}`]));
+    };
+  }
+
   /** Reads the database before something happens. @returns undefined if what it changes cannot be known */
   async #begin(id: string): Promise<Seen | undefined> {
     const turn = ++this.#begun;

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Delivery } from '../../src/contract/delivery.ts';
@@ -60,18 +61,33 @@ describe.skipIf(MISSING)(`start --db${here}`, () => {
       });
   });
 
-  it('lets a diagnosis judge by the rows, for a receiver that answers everything alike', async () => {
+  it.each(['silent', 'failing'])(
+    'lets a diagnosis judge by the rows, for a receiver that answers everything alike (%s)',
+    async (answer) => {
+      const cwd = await temporaryFolder();
+      const sim = await startSim({ secretKey: SECRET, db: `sqlite:${join(cwd, 'shop.db')}` });
+      const shop = await startSqliteShop(cwd, sim, { FLAW: `float ${answer}` });
+      for (const input of [{}, { paidWhen: 'orders.status=paid' }]) {
+        await fetch(`${shop}/order`, { method: 'POST' });
+        const [order] = (await ask<{ data: { id: string }[] }>(sim, 'GET', '/payments')).body.data;
+        await ask(sim, 'POST', `/payments/${order?.id}/settle`, { outcome: 'approve', awaitDelivery: true });
+        const { body } = await ask<Diagnosis>(sim, 'POST', `/ipns/${order?.id}/diagnose`, input);
+        expect(body).toMatchObject({ mistake: 'amount-reformatted' });
+      }
+    },
+  );
+
+  it('lets a diagnosis see that the genuine IPN pays, and is answered 500', async () => {
     const cwd = await temporaryFolder();
     const sim = await startSim({ secretKey: SECRET, db: `sqlite:${join(cwd, 'shop.db')}` });
-    const shop = await startSqliteShop(cwd, sim, { FLAW: 'float silent' });
+    const shop = await startSqliteShop(cwd, sim, { FLAW: 'failing' });
     await fetch(`${shop}/order`, { method: 'POST' });
     const [order] = (await ask<{ data: { id: string }[] }>(sim, 'GET', '/payments')).body.data;
-    const how = { outcome: 'approve', awaitDelivery: true };
-    await ask(sim, 'POST', `/payments/${order?.id}/settle`, how);
-    const diagnose = (input: object) => ask<Diagnosis>(sim, 'POST', `/ipns/${order?.id}/diagnose`, input);
-    expect((await diagnose({})).body.cause).toBeNull();
-    const { body } = await diagnose({ paidWhen: 'orders.status=paid' });
-    expect(body).toMatchObject({ mistake: 'amount-reformatted' });
+    await ask(sim, 'POST', `/payments/${order?.id}/settle`, { outcome: 'approve', awaitDelivery: true });
+    const input = "UPDATE orders SET status = 'pending'";
+    execFileSync('sqlite3', [join(cwd, 'shop.db')], { input });
+    const { body } = await ask<Diagnosis>(sim, 'POST', `/ipns/${order?.id}/diagnose`, {});
+    expect(body).toMatchObject({ accepted: 'genuine', summary: expect.stringContaining('orders.status') });
   });
 
   it('starts before the shop has created its file, and says so until then', async () => {
