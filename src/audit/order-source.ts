@@ -240,7 +240,8 @@ export class Orders {
         if (ended && 'error' in ended) await this.#failedToPlace(ended.error);
         if (isLate) {
           const text = `the shop initiated no payment within ${limitMs / 1_000} s of the order`;
-          throw new GatewayError('timed_out', `${text}: ${await this.#whyNone()}`);
+          const why = ended || isByHand ? `: ${await this.#whyNone()}` : this.#stillRunning();
+          throw new GatewayError('timed_out', `${text}${why}`);
         }
         const poll = pause(POLL_MS);
         await (ended ? poll : Promise.race([placed, poll]));
@@ -275,6 +276,13 @@ export class Orders {
     throw new GatewayError('check_failed', `${error.message}, and ${await this.#whyNone()}`, {
       cause: error,
     });
+  }
+
+  /** Describes the order that has not ended in time. */
+  #stillRunning(): string {
+    const { orderCmd, orderUrl } = this.#options;
+    const request = orderUrl === undefined ? 'the order function' : `${this.method} ${orderUrl}`;
+    return `, and \`${this.#gateway.mask(orderCmd ?? request)}\` was still running. --timeout sets this limit`;
   }
 
   /** Describes what the emulator saw of an order that initiated no payment. */
