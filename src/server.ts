@@ -211,7 +211,7 @@ async function build(plan: Plan, { folder, store, clock, identity }: Opened, shu
     notice,
   });
   const poster = new Poster(egress, plan.trust);
-  const shop = await openRows(options, egress, store, notice);
+  const shop = await openRows(options, egress, store, (text) => events.warn(text));
   shutdown.add(() => shop.database?.[Symbol.asyncDispose]());
   rows = shop.rows;
   const courier = new Courier({
@@ -292,7 +292,12 @@ function* addressesIn({ state }: Store) {
  *
  * @throws GatewayError `usage`, `forbidden`
  */
-async function openRows({ db, dbSkip }: ResolvedOptions, egress: Egress, store: Store, notice: Notify) {
+async function openRows(
+  { db, dbSkip }: ResolvedOptions,
+  egress: Egress,
+  store: Store,
+  notice: (text: string) => void,
+) {
   if (db === undefined) return { database: undefined, rows: UNSEEN };
   const [{ Database }, { ShopRows }] = await Promise.all([
     import('./database/database.ts'),
@@ -321,8 +326,6 @@ async function openRows({ db, dbSkip }: ResolvedOptions, egress: Egress, store: 
   });
   return { database, rows };
 }
-
-type Notify = (text: string) => void;
 
 const DATABASE_HINT = hint`Start the database before gateway-sim, and correct ${option('db')}. A password belongs in ~/.my.cnf or MYSQL_PWD (MySQL, MariaDB), or in ~/.pgpass or PGPASSWORD (PostgreSQL)`;
 
