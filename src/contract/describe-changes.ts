@@ -19,7 +19,7 @@ export function describeChanges(changes: readonly RowChange[]): string {
       rows.set(table, (rows.get(table) ?? 0) + (to === null ? -1 : 1));
       shown.set(`* ${table}`, () => signed(rows.get(table) ?? 0, table));
     } else {
-      const value = `${table} ${key} ${column} ${from ?? 'nothing'} → ${to ?? 'nothing'}`;
+      const value = `${table} ${key} ${column} ${from || 'nothing'} → ${to || 'nothing'}`;
       shown.set(`${value} ${shown.size}`, () => value);
     }
   }

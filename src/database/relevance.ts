@@ -1,4 +1,4 @@
-import type { Change, Reading, Row } from './changes.ts';
+import { type Change, type Reading, type Row, WHOLE_ROW } from './changes.ts';
 
 /** A change, and whether it has nothing to do with payments. */
 export interface SortedChange extends Change {
@@ -9,6 +9,9 @@ export interface SortedChange extends Change {
 const MIN_UNIQUE = 6;
 /** Columns in which a short value may be that of a payment. */
 const NAMES_PAYMENT = /order|cart|ident|refer|payment|transaction|trx|invoice/i;
+/** From row to row. */
+const MAX_STEPS = 2;
+const MAIN_TABLE = /(^|_)(orders?|payments?|transactions?|invoices?|subscriptions?|bookings?)$/i;
 const STATUS_OR_STOCK = /status|state|paid|stock|quantity|qty/i;
 
 /** What shops change with any request: sessions, visits, caches, schedulers and logs (as in the published systems). */
@@ -24,8 +27,9 @@ const SHARED =
   /^(shop|store|site|lang|language|currency|country|zone|state|status|type|group|customer|user|author|employee|parent|product|tax)/i;
 
 /**
- * Changes in the order of what they say about a payment: rows that hold its identifier, rows that refer to those or to
- * which they refer, statuses and stock, others, and last what shops change anyway.
+ * Changes in the order of what they say about a payment. It is concerned by rows that hold its identifier, and by those
+ * that refer to such rows or to which such rows refer: first their statuses, then new ones. Then come the statuses and
+ * stock of other rows, what else changed in its own, others, and last what shops change anyway.
  *
  * @param ties what identifies the payment
  */
@@ -36,21 +40,34 @@ export function sortByRelevance(
 ): SortedChange[] {
   if (!changes.length) return [];
   const links = new Set<string>();
-  for (const [table, all] of rows)
-    for (const row of all.values())
-      if (isTied(row, ties)) for (const link of linksOf(table, row, keys.get(table))) links.add(link);
+  const add = (table: string, row: Row) => {
+    for (const link of linksOf(table, row, keys.get(table))) links.add(link);
+  };
+  for (const [table, all] of rows) for (const row of all.values()) if (isTied(row, ties)) add(table, row);
+  const isLinked = ({ table, row }: Change) =>
+    linksOf(table, row, keys.get(table)).some((link) => links.has(link));
+  // An invoice may name the payment, and the order the invoice.
+  for (let step = 0; step < MAX_STEPS; step++)
+    for (const change of changes) if (!isNoise(change) && isLinked(change)) add(change.table, change.row);
   const rankOf = (change: Change) => {
     const { table, column, row } = change;
-    if (isTied(row, ties)) return 0;
-    if (isNoise(change)) return 4;
-    if (linksOf(table, row, keys.get(table)).some((link) => links.has(link))) return 1;
-    return STATUS_OR_STOCK.test(column) ? 2 : 3;
+    const isOwn = isTied(row, ties);
+    if (!isOwn && isNoise(change)) return NOISE;
+    const isTelling = STATUS_OR_STOCK.test(column);
+    if (isOwn || isLinked(change)) {
+      if (isTelling || (column === WHOLE_ROW && MAIN_TABLE.test(table))) return 0;
+      return column === WHOLE_ROW ? 1 : 3;
+    }
+    return isTelling ? 2 : 4;
   };
   return changes
-    .map((change) => ({ change, rank: rankOf(change), isStatus: STATUS_OR_STOCK.test(change.column) }))
-    .toSorted((one, other) => one.rank - other.rank || Number(other.isStatus) - Number(one.isStatus))
-    .map(({ change, rank }) => ({ ...change, isNoise: rank === 4 }));
+    .map((change) => ({ change, rank: rankOf(change) }))
+    .toSorted((one, other) => one.rank - other.rank)
+    .map(({ change, rank }) => ({ ...change, isNoise: rank === NOISE }));
 }
+
+/** After all others. */
+const NOISE = 5;
 
 /** Whether a row holds what identifies a payment, as a value or in a longer text. */
 function isTied(row: Row, ties: readonly string[]): boolean {
@@ -73,6 +90,8 @@ function isTied(row: Row, ties: readonly string[]): boolean {
 function linksOf(table: string, row: Row, key: readonly string[] = []): string[] {
   return Object.entries(row).flatMap(([column, value]) => {
     const isOwnKey = key.length === 1 && column === key[0] && /^id$/i.test(column);
+    // Such as the reference of an order, which its payment repeats.
+    if (/(^|_)reference$/i.test(column) && String(value).length >= MIN_UNIQUE) return [`reference ${value}`];
     const name = isOwnKey
       ? table.replace(/^.*_(?=[^_]+$)/, '').replace(/s$/, '')
       : (/^id_(.+)$/.exec(column) ?? /^(.+?)(?:_id|_ID|Id|ID)$/.exec(column))?.[1];

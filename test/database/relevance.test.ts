@@ -56,9 +56,9 @@ describe('changes in a shop are sorted by what they say about a payment', () => 
       wp_woocommerce_sessions: [{ session_id: 1, session_value: 'b' }],
     };
     expect(sorted(before, after, ['GS-15-abcdef', 'ABCDEF012345'])).toEqual([
-      'wp_wc_orders_meta.*',
       'wp_wc_order_stats.status',
       'wp_wc_orders.status',
+      'wp_wc_orders_meta.*',
       'wp_wc_product_meta_lookup.stock_quantity',
       'wp_options.option_value',
       'wp_actionscheduler_actions.status (noise)',
@@ -68,28 +68,35 @@ describe('changes in a shop are sorted by what they say about a payment', () => 
     ]);
   });
 
-  it('in PrestaShop, whose identifier is the number of a cart', () => {
+  it('in PrestaShop, where only the payment of an order holds the transaction id', () => {
     const before = {
-      ps_cart: [{ id_cart: 6, id_customer: 2 }],
       ps_connections: [{ id_connections: 1, id_guest: 1 }],
       ps_guest: [{ id_guest: 1, accept_language: 'en' }],
-      ps_message: [{ id_message: 1, id_cart: 1, message: 'x' }],
+      ps_message: [{ id_message: 1, id_order: 1, message: 'x' }],
+      ps_order_detail: [{ id_order_detail: 1, id_order: 1 }],
       ps_order_history: [{ id_order_history: 1, id_order: 1, id_order_state: 1 }],
-      ps_orders: [{ id_order: 1, id_cart: 1, reference: 'ABC' }],
+      ps_order_payment: [{ id_order_payment: 1, order_reference: 'ABCDEFGHI', transaction_id: 'old' }],
+      ps_orders: [{ id_order: 1, id_cart: 1, reference: 'ABCDEFGHI' }],
       ps_stock_available: [{ id_stock_available: 1, id_product: 1, quantity: 300 }],
     };
     const after = {
-      ...before,
       ps_connections: [...before.ps_connections, { id_connections: 2, id_guest: 2 }],
       ps_guest: [...before.ps_guest, { id_guest: 2, accept_language: 'en' }],
-      ps_message: [...before.ps_message, { id_message: 2, id_cart: 6, message: 'paid' }],
+      ps_message: [...before.ps_message, { id_message: 2, id_order: 7, message: 'paid' }],
+      ps_order_detail: [...before.ps_order_detail, { id_order_detail: 9, id_order: 7 }],
       ps_order_history: [...before.ps_order_history, { id_order_history: 2, id_order: 7, id_order_state: 2 }],
+      ps_order_payment: [
+        ...before.ps_order_payment,
+        { id_order_payment: 2, order_reference: 'XKBKNABJK', transaction_id: 'ABCDEF012345' },
+      ],
       ps_orders: [...before.ps_orders, { id_order: 7, id_cart: 6, reference: 'XKBKNABJK' }],
       ps_stock_available: [{ id_stock_available: 1, id_product: 1, quantity: 299 }],
     };
-    expect(sorted(before, after, ['6', 'ABCDEF012345'])).toEqual([
-      'ps_message.*',
+    expect(sorted(before, after, ['0a1b2c3d4e5f6a7b8c9d', 'ABCDEF012345'])).toEqual([
+      'ps_order_payment.*',
       'ps_orders.*',
+      'ps_message.*',
+      'ps_order_detail.*',
       'ps_order_history.*',
       'ps_stock_available.quantity',
       'ps_connections.* (noise)',
@@ -114,8 +121,8 @@ describe('changes in a shop are sorted by what they say about a payment', () => 
       oc_session: [{ session_id: 'a', data: '{"order_id":3}' }],
     };
     expect(sorted(before, after, ['OC-00003-77', 'ABCDEF012345'])).toEqual([
-      'oc_order_history.*',
       'oc_order.order_status_id',
+      'oc_order_history.*',
       'oc_product.quantity',
       'oc_session.data (noise)',
     ]);
