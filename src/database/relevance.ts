@@ -28,8 +28,8 @@ const SHARED =
 
 /**
  * Changes in the order of what they say about a payment. It is concerned by rows that hold its identifier, and by those
- * that refer to such rows or to which such rows refer: first their statuses, then new ones. Then come the statuses and
- * stock of other rows, what else changed in its own, others, and last what shops change anyway.
+ * that refer to such rows or to which such rows refer: their statuses and a new order come first. Then come the statuses
+ * and stock of other rows, what else changed in its own, others, and last what shops change anyway.
  *
  * @param ties what identifies the payment
  */
@@ -56,9 +56,9 @@ export function sortByRelevance(
     const isTelling = STATUS_OR_STOCK.test(column);
     if (isOwn || isLinked(change)) {
       if (isTelling || (column === WHOLE_ROW && MAIN_TABLE.test(table))) return 0;
-      return column === WHOLE_ROW ? 1 : 3;
+      return column === WHOLE_ROW ? 2 : 3;
     }
-    return isTelling ? 2 : 4;
+    return isTelling ? 1 : 4;
   };
   return changes
     .map((change) => ({ change, rank: rankOf(change) }))

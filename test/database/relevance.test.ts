@@ -58,8 +58,8 @@ describe('changes in a shop are sorted by what they say about a payment', () => 
     expect(sorted(before, after, ['GS-15-abcdef', 'ABCDEF012345'])).toEqual([
       'wp_wc_order_stats.status',
       'wp_wc_orders.status',
-      'wp_wc_orders_meta.*',
       'wp_wc_product_meta_lookup.stock_quantity',
+      'wp_wc_orders_meta.*',
       'wp_options.option_value',
       'wp_actionscheduler_actions.status (noise)',
       'wp_options.option_value (noise)',
@@ -95,10 +95,10 @@ describe('changes in a shop are sorted by what they say about a payment', () => 
     expect(sorted(before, after, ['0a1b2c3d4e5f6a7b8c9d', 'ABCDEF012345'])).toEqual([
       'ps_order_payment.*',
       'ps_orders.*',
+      'ps_stock_available.quantity',
       'ps_message.*',
       'ps_order_detail.*',
       'ps_order_history.*',
-      'ps_stock_available.quantity',
       'ps_connections.* (noise)',
       'ps_guest.* (noise)',
     ]);
@@ -122,8 +122,8 @@ describe('changes in a shop are sorted by what they say about a payment', () => 
     };
     expect(sorted(before, after, ['OC-00003-77', 'ABCDEF012345'])).toEqual([
       'oc_order.order_status_id',
-      'oc_order_history.*',
       'oc_product.quantity',
+      'oc_order_history.*',
       'oc_session.data (noise)',
     ]);
   });
