@@ -212,7 +212,7 @@ async function build(plan: Plan, { folder, store, clock, identity }: Opened, shu
   });
   const poster = new Poster(egress, plan.trust);
   const shop = await openRows(options, egress, store, (text) => events.warn(text));
-  shutdown.add(() => shop.database?.[Symbol.asyncDispose]());
+  shutdown.add(() => shop.database?.close());
   rows = shop.rows;
   const courier = new Courier({
     store,
@@ -305,7 +305,7 @@ async function openRows(
   ]);
   const database = new Database({ db, dbSkip }, (host, port) => egress.resolve(host, port));
   await database.connect().catch(async (error: unknown) => {
-    await database[Symbol.asyncDispose]();
+    await database.close();
     if (!(error instanceof GatewayError && error.code === 'check_failed')) throw error;
     throw usage(error.message, { hint: DATABASE_HINT });
   });

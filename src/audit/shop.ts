@@ -45,7 +45,7 @@ export class Shop {
   readonly attackerUrl: string;
   readonly orders: Orders;
   probes: ReturnType<typeof probesOf>;
-  readonly #database: Database | undefined;
+  readonly database: Database | undefined;
   /** The shop's database, if it shows the state of orders. */
   readonly witness: Witness | undefined;
   /** Whether a probe was looked for. */
@@ -109,19 +109,12 @@ export class Shop {
     this.attackerUrl = attackerUrl;
     const { db, dbCmd, dbSkip, effects } = options;
     if ((db ?? dbCmd) !== undefined) {
-      this.#database = new Database({ db, dbCmd, dbSkip }, (host, port) =>
-        gateway.egress.resolve(host, port),
-      );
-      this.witness = new Witness(this.#database, this.patience, effects);
+      this.database = new Database({ db, dbCmd, dbSkip }, (host, port) => gateway.egress.resolve(host, port));
+      this.witness = new Witness(this.database, this.patience, effects);
     }
     this.orders = new Orders(gateway, options, this.notices, attackerUrl, (run) => this.#request(run));
     this.probes = probesOf(options, gateway);
     this.#client = new AuditClient(gateway.egress, timeoutMs, { cancelled });
-  }
-
-  /** Ends the client of its database. */
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#database?.[Symbol.asyncDispose]();
   }
 
   /** Runs a request to the shop, but not while its database is read. */

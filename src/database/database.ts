@@ -87,7 +87,7 @@ export class Database {
   }
 
   /** Ends the client for good. */
-  async [Symbol.asyncDispose](): Promise<void> {
+  async close(): Promise<void> {
     this.#isClosed = true;
     await this.#end();
   }

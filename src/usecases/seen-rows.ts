@@ -13,8 +13,8 @@ export interface SeenRows {
   whenKnown(id: string): Promise<void> | undefined;
   /**
    * Reads the database before and after an attempt, which only waits for the moment of the first reading, not for its rows;
-   * if nothing changed, once more a second later, for what workers write late. Another attempt or return in this time
-   * leaves the changes unknown. Never fails unless `run` does.
+   * and once more a second later, for what workers write late, which is waited for if nothing has changed yet. Another
+   * attempt or return meanwhile leaves the changes unknown. Never fails unless `run` does.
    */
   around<Result>(id: string, run: () => Promise<Result>): Promise<Result>;
   /** The same for the return of a customer, who does not wait for the second reading. */

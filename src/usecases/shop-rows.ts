@@ -17,12 +17,14 @@ const MAX_KEPT = 1_000;
 /** The changes that are kept, or why they are not known. */
 type Known = RowChange[] | string;
 
-/** What changed between two readings around something. Neither of its functions fails. */
+/** What changed between two readings around something. None of its functions fails. */
 interface Seen {
   /** The changes so far. */
   changes: () => Promise<Known>;
   /** Keeps the changes. */
   end: () => Promise<void>;
+  /** Keeps what has changed since the end, too, unless something else has begun. */
+  later: () => Promise<void>;
 }
 
 interface ShopRowsParts {
@@ -94,8 +96,9 @@ export class ShopRows implements SeenRows {
       return await run();
     } finally {
       const changes = await seen.changes();
-      // Only if nothing has changed yet may it change late.
+      // If nothing has changed yet, what changes late is waited for.
       if (Array.isArray(changes) && changes.every(({ noise }) => noise)) await pause(LATER_MS);
+      else setTimeout(seen.later, LATER_MS).unref();
       await seen.end();
       this.#watched.delete(id);
       setKnown();
@@ -146,7 +149,11 @@ export class ShopRows implements SeenRows {
       const known = isSure ? found : `nothing changed in the tables that are read, but ${leftOut}`;
       this.#keep(id, turn === this.#begun ? known : NOT_ALONE);
     };
-    return { changes, end };
+    const later = async () => {
+      const found = turn === this.#begun ? await changes() : NOT_ALONE;
+      if (turn === this.#begun && Array.isArray(found)) this.#keep(id, found);
+    };
+    return { changes, end, later };
   }
 
   /** Begins a reading, and waits for its moment, but not for its rows. @returns gives the reading, or why there is none */

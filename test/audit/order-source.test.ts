@@ -24,3 +24,16 @@ it('an order command and its processes are killed when the order times out', asy
   // The command's own limit is 30 s.
   await expect.poll(() => started.filter(isAlive), { timeout: 2_000 }).toEqual([]);
 });
+
+it('an order command shows the cookies of its customer, and the name of its order', async () => {
+  const payment = { id: 'pay_1', ipnUrl: 'http://localhost/ipn', auto: null };
+  const list = () => Promise.resolve({ data: [payment] });
+  const gateway = { env: {}, payments: { list } } as unknown as AuditGateway;
+  const orderCmd = "printf 'Order 17\\nSet-Cookie: a=1; Path=/\\r\\nset-cookie: b=2\\n'";
+  const orders = new Orders(gateway, { ipnUrl: 'http://localhost/ipn', orderCmd }, new Set(), '');
+  const order = await orders.take();
+  expect(order && [orders.cookiesOf(order.payment), orders.valuesOf(order.payment).order]).toEqual([
+    'a=1; b=2',
+    'Order 17',
+  ]);
+});

@@ -37,7 +37,8 @@ const SQL = [
 /** Reads the database, changes it, and reads it again, as of the moment that is told. */
 async function changed(db: string, change: (sql: string) => void) {
   change(SQL);
-  await using database = open({ db, dbSkip: ['left_out'] });
+  const database = open({ db, dbSkip: ['left_out'] });
+  onTestFinished(() => database.close());
   const { rows: before } = await database.read();
   expect(before.get('orders')?.get('17')).toMatchObject({ identifier: 'it\'s "one"', total: 49.9 });
   expect(before.get('mails')?.size).toBe(2);
@@ -156,7 +157,8 @@ b`;
     execFileSync('sqlite3', [file], { input: SQL });
     onTestFinished(() => void vi.unstubAllEnvs());
     vi.stubEnv('PATH', `${folder}:${process.env['PATH']}`);
-    await using database = open({ db: `sqlite:${file}` });
+    const database = open({ db: `sqlite:${file}` });
+    onTestFinished(() => database.close());
     const readBy = async () => {
       expect((await database.read()).rows.get('orders')?.size).toBe(1);
       return (await readFile(log, 'utf8')).trim().split('\n').map(Number);
@@ -166,7 +168,7 @@ b`;
     expect(others).toEqual([]);
     process.kill(first, 'SIGKILL');
     const [, second = 0] = await readBy();
-    await database[Symbol.asyncDispose]();
+    await database.close();
     await expect.poll(() => isRunning(second)).toBe(false);
     await expect(database.read()).rejects.toThrow('it is closed');
   });

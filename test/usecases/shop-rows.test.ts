@@ -51,6 +51,13 @@ describe('what an IPN changes in the shop', () => {
     expect(rows.of('ipn_1')).toMatchObject([{ from: '0', to: '1' }]);
   });
 
+  it('may go on after the first change', async () => {
+    const { rows, raise } = counter();
+    await rows.around('ipn_1', raise);
+    await raise();
+    await expect.poll(() => rows.of('ipn_1')).toMatchObject([{ from: '0', to: '2' }]);
+  });
+
   it('is unknown after an attempt during which it could not be read, and after a reset', async () => {
     let count = 0;
     const read = async () => {
