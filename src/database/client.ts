@@ -17,11 +17,14 @@ export interface DatabaseClient {
   packageName: string;
   /** Environment variables, in addition to those of this process. */
   env?: Readonly<Record<string, string>>;
-  /** Begins a transaction that only reads and waits for nobody. Everything is read as of the moment when it resolves. */
+  /** Begins a transaction that only reads and waits for nobody. Rows are as of the moment when it resolves. */
   begin: (ask: Ask) => Promise<unknown>;
   /** The statement that ends it. */
   end: string;
-  /** Prints `{"t": table, "c": column, "k": whether it is in the primary key, "w": what makes text of it}` for each column. */
+  /**
+   * Prints `{"t": table, "c": column, "k": whether it is in the primary key, "w": what makes text of it, "l": whether the
+   * table has no transactions}` for each column.
+   */
   schema: string;
   /** Prints a line. */
   echo: (line: string) => string;

@@ -23,6 +23,8 @@ interface Table {
   columns: Column[];
   /** The columns of the primary key; none if it has none. */
   key: string[];
+  /** Whether it has no transactions, as in MyISAM: its rows are always those of now. */
+  isLive: boolean;
 }
 
 /** A shop's database, of which the rows are read and nothing is written. */
@@ -61,16 +63,19 @@ export class Database {
       return readingOf(tables.map(([name, rows]) => ({ name, rows, key: ['id'] })));
     }
     return this.#inTurn(async (client, ask) => {
-      const select = ({ name, columns, key }: Table) => client.select(name, columns, key.length > 0);
-      const found = await query(client, ask, this.#tables.map(select));
-      return readingOf(
-        this.#tables.map(({ name, key }, index) => ({
+      const rowsOf = async (tables: readonly Table[]) => {
+        const select = ({ name, columns, key }: Table) => client.select(name, columns, key.length > 0);
+        const found = await query(client, ask, tables.map(select));
+        return tables.map(({ name, key }, index) => ({
           name,
           rows: found[index] ?? [],
           key: key.length ? key : ['rowid'],
-        })),
-      );
-    }, onMoment);
+        }));
+      };
+      const live = await rowsOf(this.#tables.filter(({ isLive }) => isLive));
+      onMoment();
+      return readingOf([...live, ...(await rowsOf(this.#tables.filter(({ isLive }) => !isLive)))]);
+    });
   }
 
   /** Opens it and learns its tables. A file of SQLite may be created later. @throws GatewayError as `read` does */
@@ -101,19 +106,15 @@ export class Database {
   }
 
   /** Runs queries in one transaction. */
-  async #inTurn<Result>(run: (client: DatabaseClient, ask: Ask) => Promise<Result>, onMoment = () => {}) {
-    const turn = this.#turn.then(() => this.#inTransaction(run, onMoment));
+  async #inTurn<Result>(run: (client: DatabaseClient, ask: Ask) => Promise<Result>) {
+    const turn = this.#turn.then(() => this.#inTransaction(run));
     this.#turn = turn.catch(() => {});
     return turn;
   }
 
-  async #inTransaction<Result>(
-    run: (client: DatabaseClient, ask: Ask) => Promise<Result>,
-    onMoment: () => void,
-  ): Promise<Result> {
+  async #inTransaction<Result>(run: (client: DatabaseClient, ask: Ask) => Promise<Result>): Promise<Result> {
     try {
       const { client, ask } = await this.#begin();
-      onMoment();
       // Tables may be created and dropped while a shop is developed.
       if (!this.#tables.length) this.#tables = await this.#readTables(client, ask);
       const result = await run(client, ask);
@@ -151,9 +152,9 @@ export class Database {
     const { dbSkip = [] } = this.#options;
     const tables = new Map<string, Table>();
     const [columns = []] = await query(client, ask, [client.schema]);
-    for (const { t, c, k, w = '' } of columns) {
+    for (const { t, c, k, w = '', l } of columns) {
       const [name, column] = [String(t), String(c)];
-      const table = tables.get(name) ?? { name, columns: [], key: [] };
+      const table = tables.get(name) ?? { name, columns: [], key: [], isLive: l === true || l === 1 };
       tables.set(name, table);
       table.columns.push({ name: column, wrap: String(w) });
       if (k === true || k === 1) table.key.push(column);

@@ -52,6 +52,7 @@ export async function openMysql(server: ServerAddress, resolve: Resolve): Promis
       ['c', 'c.column_name'],
       ['k', "c.column_key = 'PRI'"],
       ['w', WRAPPED],
+      ['l', "t.engine NOT IN (SELECT engine FROM information_schema.engines WHERE transactions = 'YES')"],
     ])} FROM information_schema.columns c JOIN information_schema.tables t USING (table_schema, table_name) WHERE c.table_schema = DATABASE() AND t.table_type = 'BASE TABLE' ORDER BY c.table_name, c.ordinal_position;`,
     echo: (line) => `SELECT ${text(line)};`,
     count: (table) => `SELECT ${object([['n', 'COUNT(*)']])} FROM ${quote(table)};`,

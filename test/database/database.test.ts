@@ -214,6 +214,17 @@ describe.skipIf(!isInstalled('mariadbd'))(`MariaDB${unlessMissing('mariadbd')}`,
     expect(await changed(db, run)).toEqual(expect.arrayContaining(CHANGES));
   });
 
+  it('is read as of the moment that is told, also without transactions', async () => {
+    const { db, run } = await startMariaDb();
+    run(
+      "CREATE TABLE orders (id INT PRIMARY KEY, status TEXT) ENGINE = MyISAM; INSERT INTO orders VALUES (1, 'pending');",
+    );
+    const database = open({ db });
+    onTestFinished(() => database.close());
+    const { rows } = await database.read(() => run("UPDATE orders SET status = 'paid';"));
+    expect(rows.get('orders')?.get('1')).toEqual({ id: 1, status: 'pending' });
+  });
+
   it('is read with bytes, bits, control characters and names that need quoting', async () => {
     const { db, run } = await startMariaDb();
     run(`CREATE TABLE \`odd\`\`name 'x' \\ y\` (k1 INT, k2 INT, \`a"b'c\` TEXT, b BLOB, f BIT(3), j JSON, PRIMARY KEY (k1, k2));
