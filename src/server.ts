@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { isLoopback } from './contract/address.ts';
-import { type HintStyle, NPX, usage } from './contract/error.ts';
+import { GatewayError, type HintStyle, hint, NPX, option, usage } from './contract/error.ts';
 import type { SimEvent } from './contract/event.ts';
 import { FaultRules } from './contract/fault.ts';
 import { parseInput } from './contract/input.ts';
@@ -211,7 +211,8 @@ async function build(plan: Plan, { folder, store, clock, identity }: Opened, shu
     notice,
   });
   const poster = new Poster(egress, plan.trust);
-  const shop = await openRows(options, egress, notice);
+  const shop = await openRows(options, egress, store, (text) => events.warn(text));
+  shutdown.add(() => shop.database?.close());
   rows = shop.rows;
   const courier = new Courier({
     store,
@@ -286,24 +287,47 @@ function* addressesIn({ state }: Store) {
   for (const { url } of state.deliveries.values()) yield url;
 }
 
-/** The shop's database. Loaded only when used, to keep the start fast. @throws GatewayError `usage`, `forbidden` */
-async function openRows({ db, dbSkip }: ResolvedOptions, egress: Egress, notice: (text: string) => void) {
+/**
+ * The shop's database, connected, with its tables. Loaded only when used, to keep the start fast.
+ *
+ * @throws GatewayError `usage`, `forbidden`
+ */
+async function openRows(
+  { db, dbSkip }: ResolvedOptions,
+  egress: Egress,
+  store: Store,
+  notice: (text: string) => void,
+) {
   if (db === undefined) return { database: undefined, rows: UNSEEN };
   const [{ Database }, { ShopRows }] = await Promise.all([
     import('./database/database.ts'),
     import('./usecases/shop-rows.ts'),
   ]);
   const database = new Database({ db, dbSkip }, (host, port) => egress.resolve(host, port));
-  await database.requireAllowed();
+  await database.connect().catch(async (error: unknown) => {
+    await database.close();
+    if (!(error instanceof GatewayError && error.code === 'check_failed')) throw error;
+    throw usage(error.message, { hint: DATABASE_HINT });
+  });
   const reported = new Set<string>();
-  const read = async () => {
-    const rows = await database.read();
-    for (const text of database.notices) if (!reported.has(text)) notice(text);
-    for (const text of database.notices) reported.add(text);
-    return rows;
-  };
-  return { database, rows: new ShopRows(read, () => reported.size === 0, notice) };
+  const rows = new ShopRows({
+    read: async (onMoment) => {
+      const reading = await database.read(onMoment);
+      for (const text of database.notices) if (!reported.has(text)) notice(text);
+      for (const text of database.notices) reported.add(text);
+      return reading;
+    },
+    tables: () => ({ count: database.tableCount, leftOut: [...database.notices].join(', ') || undefined }),
+    tiesOf: (id) => {
+      const payment = store.state.payments.get(store.state.deliveries.get(id)?.paymentId ?? id);
+      return payment ? [payment.identifier, payment.trx] : [];
+    },
+    notice,
+  });
+  return { database, rows };
 }
+
+const DATABASE_HINT = hint`Start the database before gateway-sim, and correct ${option('db')}. A password belongs in ~/.my.cnf or MYSQL_PWD (MySQL, MariaDB), or in ~/.pgpass or PGPASSWORD (PostgreSQL)`;
 
 /** Listens, then starts the work that is due. */
 async function start(

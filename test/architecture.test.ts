@@ -58,6 +58,7 @@ const ALLOWED: Record<string, Doors> = {
       'contract',
       'audit/client.ts',
       'database/changes.ts',
+      'database/relevance.ts',
       'delivery/egress.ts',
       'delivery/sender.ts',
       'domain',
@@ -98,7 +99,13 @@ const ALLOWED: Record<string, Doors> = {
     node: ['*'],
   },
   database: {
-    layers: ['contract', 'system/real-time.ts', 'system/run-process.ts', 'system/temporary-folder.ts'],
+    layers: [
+      'contract',
+      'system/open-process.ts',
+      'system/real-time.ts',
+      'system/run-process.ts',
+      'system/temporary-folder.ts',
+    ],
     node: ['node:fs/promises', 'node:path'],
   },
   audit: {

@@ -8,6 +8,7 @@ import { pluralize } from '../contract/text.ts';
 import { duration } from '../contract/time.ts';
 import { namesOf } from '../contract/vocabulary.ts';
 import { languageOf } from '../domain/receiver-answer.ts';
+import { asyncDisposable } from '../system/disposal.ts';
 import { receiveOnLoopback } from '../system/loopback-receiver.ts';
 import { pause, performance, setTimeout } from '../system/real-time.ts';
 import type { IpnTools } from '../wire/dialect.ts';
@@ -73,6 +74,7 @@ export async function audit(
     // The receiver of the attacker's own payments accepts every IPN.
     await using attacker = await receiveOnLoopback(() => ({ status: 200 }));
     const shop = new Shop(gateway, tools, options, `${attacker.url}/ipn-of-the-attacker`);
+    await using _client = asyncDisposable(async () => shop.database?.close());
     const { orders, notices } = shop;
     await using started = options.shop ? new ShopProcess(options.shop, gateway.env) : undefined;
     shop.process = started;

@@ -5,6 +5,7 @@ import { GatewayError, usage } from '../contract/error.ts';
 import { A_TIME } from '../database/changes.ts';
 import type { Egress } from '../delivery/egress.ts';
 import { isAboutOneOrder } from './probe.ts';
+import { opencartOrder, prestashopOrder } from './storefronts.ts';
 
 /** Options with which an audit can run. */
 export type CompleteOptions = AuditOptions & { ipnUrl: string };
@@ -123,7 +124,10 @@ const spelled = (name: string) =>
     ? name
     : `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 
-/** Orders one product with the payment gateway WC_GATEWAY, or with the first enabled gateway. */
+/**
+ * Orders one product with the payment gateway WC_GATEWAY, or with the first enabled gateway. Some gateways initiate the
+ * payment only on the page to which they send the customer.
+ */
 const WOOCOMMERCE_ORDER = [
   '$gateways = WC()->payment_gateways()->get_available_payment_gateways();',
   '$gateway = $gateways[getenv("WC_GATEWAY")] ?? reset($gateways);',
@@ -134,7 +138,8 @@ const WOOCOMMERCE_ORDER = [
   '$order->set_payment_method($gateway);',
   '$order->calculate_totals();',
   '$order->save();',
-  '$gateway->process_payment($order->get_id());',
+  '$page = $gateway->process_payment($order->get_id())["redirect"] ?? "";',
+  'if (strpos($page, home_url("/")) === 0) wp_remote_get($page, ["redirection" => 0, "timeout" => 30]);',
 ].join(' ');
 
 type Filled = Pick<AuditOptions, 'orderCmd' | 'orderUrl' | 'orders' | 'db' | 'probeUrl' | 'paidWhen'>;
@@ -155,8 +160,21 @@ const PRESETS: Readonly<
     order: { orderCmd: `wp eval '${WOOCOMMERCE_ORDER}'` },
     probe: { db: 'mysql://localhost/wordpress' },
   }),
-  prestashop: () => ({ order: BY_HAND, probe: { db: 'mysql://localhost/prestashop' } }),
+  opencart: (ipnUrl = '') => {
+    const [, base, code] = OPENCART_METHOD.exec(ipnUrl) ?? [];
+    const order = base && code ? { orderCmd: opencartOrder(base, code) } : BY_HAND;
+    return { order, probe: { db: 'mysql://localhost/opencart' } };
+  },
+  prestashop: (ipnUrl = '') => {
+    const [, base, module] = PRESTASHOP_MODULE.exec(ipnUrl) ?? [];
+    const order = base && module ? { orderCmd: prestashopOrder(base, module) } : BY_HAND;
+    return { order, probe: { db: 'mysql://localhost/prestashop' } };
+  },
 };
+
+/** The addresses of a payment method, which name the shop and the method. */
+const OPENCART_METHOD = /^(https?:\/\/.+?)\/index\.php\?route=extension\/payment\/(\w+)/;
+const PRESTASHOP_MODULE = /^(https?:\/\/.+?)(?:\/[a-z]{2})?\/(?:index\.php\?.*?\bmodule=|module\/)(\w+)/;
 
 /** Adds the options of a preset that the user omitted, and reports them to `onNotice`. */
 export function withPreset(options: AuditOptions): AuditOptions {

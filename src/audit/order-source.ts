@@ -240,7 +240,8 @@ export class Orders {
         if (ended && 'error' in ended) await this.#failedToPlace(ended.error);
         if (isLate) {
           const text = `the shop initiated no payment within ${limitMs / 1_000} s of the order`;
-          throw new GatewayError('timed_out', `${text}: ${await this.#whyNone()}`);
+          const why = ended || isByHand ? `: ${await this.#whyNone()}` : this.#stillRunning();
+          throw new GatewayError('timed_out', `${text}${why}`);
         }
         const poll = pause(POLL_MS);
         await (ended ? poll : Promise.race([placed, poll]));
@@ -260,7 +261,8 @@ export class Orders {
     this.#isPlacing = false;
     const name = lastLineOf(output);
     if (name !== undefined) this.#names.set(order.id, name);
-    if (output instanceof Cookies) this.#cookies.set(order.id, output.header);
+    const cookies = output instanceof Cookies ? output : cookiesIn({ set: headersIn(output) });
+    if (cookies) this.#cookies.set(order.id, cookies.header);
     if (!order.auto) return order;
     throw new GatewayError(
       'check_failed',
@@ -275,6 +277,13 @@ export class Orders {
     throw new GatewayError('check_failed', `${error.message}, and ${await this.#whyNone()}`, {
       cause: error,
     });
+  }
+
+  /** Describes the order that has not ended in time. */
+  #stillRunning(): string {
+    const { orderCmd, orderUrl } = this.#options;
+    const request = orderUrl === undefined ? 'the order function' : `${this.method} ${orderUrl}`;
+    return `, and \`${this.#gateway.mask(orderCmd ?? request)}\` was still running. --timeout sets this limit`;
   }
 
   /** Describes what the emulator saw of an order that initiated no payment. */
@@ -316,10 +325,16 @@ class Cookies {
   }
 }
 
-/** The last line of an output. */
+const SET_COOKIE = /^set-cookie: *(.+?)\r?$/gim;
+
+/** The Set-Cookie headers that an order command printed, as `curl -i` does. */
+const headersIn = (output: unknown): string[] =>
+  typeof output === 'string' ? [...output.matchAll(SET_COOKIE)].map(([, one = '']) => one) : [];
+
+/** The last line of an output that is no header. */
 function lastLineOf(output: unknown): string | undefined {
   const isText = typeof output === 'string' || typeof output === 'number';
-  return isText ? String(output).trimEnd().split('\n').at(-1)?.trim() : undefined;
+  return isText ? String(output).replace(SET_COOKIE, '').trimEnd().split('\n').at(-1)?.trim() : undefined;
 }
 
 /**
@@ -381,7 +396,7 @@ interface OrderAnswer {
 
 const isPlaced = ({ status }: OrderAnswer) => status < 400;
 
-const cookiesIn = ({ set }: OrderAnswer) => (set.length ? new Cookies(set) : undefined);
+const cookiesIn = ({ set }: Pick<OrderAnswer, 'set'>) => (set.length ? new Cookies(set) : undefined);
 
 /** @throws GatewayError `forbidden`; `check_failed` if the shop does not respond */
 async function requestOrder(request: Parameters<typeof ask>[0]): Promise<OrderAnswer> {

@@ -4,6 +4,7 @@ import { GatewayError, usage } from '../contract/error.ts';
 import type { Payment } from '../contract/payment.ts';
 import { plainText, pluralize } from '../contract/text.ts';
 import { Database } from '../database/database.ts';
+import { asyncDisposable } from '../system/disposal.ts';
 import { runConcurrently, unlessAborted } from './audit.ts';
 import { valuesOf } from './command.ts';
 import { type AuditGateway, withoutSecrets } from './gateway.ts';
@@ -50,9 +51,11 @@ async function compare(gateway: Gateway, options: ReconcileOptions) {
     throw usage('--db needs a condition for paid orders, such as orders.status=paid: specify --paid-when');
   const condition = hasRows && paidWhen !== undefined ? asRowCondition(paidWhen) : paidWhen;
   const { probe: given, isPaid } = probesOf({ ...options, paidWhen: condition }, gateway);
-  const rows =
-    hasRows &&
-    new Witness(new Database({ db, dbCmd, dbSkip }, (host, port) => gateway.egress.resolve(host, port)));
+  const database = hasRows
+    ? new Database({ db, dbCmd, dbSkip }, (host, port) => gateway.egress.resolve(host, port))
+    : undefined;
+  await using _client = asyncDisposable(async () => database?.close());
+  const rows = database && new Witness(database);
   const probe = rows ? rows.look.bind(rows) : given;
   if (!probe) throw usage('reconcile needs a probe: specify --probe-cmd, --probe-url or --db');
   requireConsistent(options, gateway.egress);

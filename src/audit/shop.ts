@@ -45,6 +45,7 @@ export class Shop {
   readonly attackerUrl: string;
   readonly orders: Orders;
   probes: ReturnType<typeof probesOf>;
+  readonly database: Database | undefined;
   /** The shop's database, if it shows the state of orders. */
   readonly witness: Witness | undefined;
   /** Whether a probe was looked for. */
@@ -108,10 +109,8 @@ export class Shop {
     this.attackerUrl = attackerUrl;
     const { db, dbCmd, dbSkip, effects } = options;
     if ((db ?? dbCmd) !== undefined) {
-      const database = new Database({ db, dbCmd, dbSkip }, (host, port) =>
-        gateway.egress.resolve(host, port),
-      );
-      this.witness = new Witness(database, this.patience, effects);
+      this.database = new Database({ db, dbCmd, dbSkip }, (host, port) => gateway.egress.resolve(host, port));
+      this.witness = new Witness(this.database, this.patience, effects);
     }
     this.orders = new Orders(gateway, options, this.notices, attackerUrl, (run) => this.#request(run));
     this.probes = probesOf(options, gateway);

@@ -9,7 +9,7 @@ import { shorten } from '../contract/text.ts';
 import { moment, REDIRECT_WAIT_MS } from '../contract/time.ts';
 import type { Verdict } from '../contract/verdict.ts';
 import { PAYMENT_EVENTS, TIMELINE_EVENTS } from '../contract/vocabulary.ts';
-import { ownWords } from '../domain/receiver-answer.ts';
+import { linesOfPage, ownWords } from '../domain/receiver-answer.ts';
 import { isRejectedInitiate } from '../library/merchant-client.ts';
 import type { Verification } from '../wire/dialect.ts';
 import type { Output } from './output.ts';
@@ -114,7 +114,10 @@ export function whatToDo({ id, state, attempts, verdict, unexplained }: Reported
   ];
 }
 
-/** An attempt as it was on the wire, line by line: the request (`>`), the response (`<`) and the error (`!`). */
+/**
+ * An attempt, line by line: the request (`>`), the response (`<`) and the error (`!`), as they were on the wire, but only
+ * the text of a page.
+ */
 export function attemptText(attempt: Attempt): string {
   const { number, startedAt, durationMs, url, error, responseStatus } = attempt;
   const origin = originOf(attempt);
@@ -127,9 +130,15 @@ export function attemptText(attempt: Attempt): string {
     ...side('>', `POST ${url}`, shownHeaders(attempt.requestHeaders), attempt.requestBody),
     ...(responseStatus === null
       ? []
-      : side('<', `HTTP ${responseStatus}`, attempt.responseHeaders, attempt.responseBody)),
+      : side('<', `HTTP ${responseStatus}`, attempt.responseHeaders, readable(attempt.responseBody ?? ''))),
     ...(error === null ? [] : [`  ! ${error}`]),
   ].join('\n');
+}
+
+function readable(body: string): string {
+  const lines = linesOfPage(body);
+  if (!lines) return body;
+  return [...lines, `(the text of a page of ${body.length} characters, which --json shows)`].join('\n');
 }
 
 /** The timeline of a payment as text: one line per step, followed by its warnings and the attempt. */
@@ -205,6 +214,7 @@ export function eventLines(
   return [
     ...(first === undefined ? [] : [Printed.line`${clockTime(event.at)}  ${first}`.wrapped(indent)]),
     ...notes.flatMap((text) => {
+      if (text instanceof Printed) return Printed.line`${indent}${text}`.wrapped(indent);
       const whole = Printed.line`          ${colour.yellow('!')}    ${text}`;
       const at = text.indexOf(program);
       if (at === -1) return whole.wrapped(indent);
@@ -218,8 +228,8 @@ export function eventLines(
 /** Reported by other lines: the request for a page, the sent code. */
 const TOLD_ELSEWHERE: readonly string[] = ['opened', 'code_sent'];
 
-/** The event without its time, followed by warnings and hints. May be empty. */
-type Lines = [] | [first: Printed, ...notes: string[]];
+/** The event without its time, followed by what needs somebody (texts), and by what does not. May be empty. */
+type Lines = [] | [first: Printed, ...notes: (string | Printed)[]];
 
 function linesOf(event: SimEvent, as: LineStyle, verdicts: Verdicts): Lines {
   const { colour } = as;
@@ -257,7 +267,7 @@ function linesOf(event: SimEvent, as: LineStyle, verdicts: Verdicts): Lines {
       return [Printed.line`     card ${cardId}  ${type}${amount} ${currency}${about}`];
     }
     case 'notice':
-      return [Printed.line`${colour.yellow('!')}    ${event.text}`];
+      return [Printed.line`${event.warning ? colour.yellow('!') : ' '}    ${event.text}`];
   }
 }
 
@@ -292,7 +302,9 @@ function deliveryLines(
       `${responseStatus} ${verdict.forgeryAccepted ? FORGED_IPN_ACCEPTED : 'not accepted'}`,
     );
   const first = line(Printed.line`${result}  ${durationMs} ms`, number);
-  const changed = delivery.changes?.length ? [`     your shop: ${describeChanges(delivery.changes)}`] : [];
+  const changed = delivery.changes?.length
+    ? [Printed.line`your shop: ${describeChanges(delivery.changes)}`]
+    : [];
   if (error === null && !isBad && verdict.tone !== 'warning') return [first, ...changed];
   const times = verdicts.count(verdict);
   if (times > 1) return [Printed.line`${first}  (same as above, ${times} times)`];

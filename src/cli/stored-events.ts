@@ -84,6 +84,7 @@ function deliveryEvents(stored: Records['deliveries'], parts: VerdictDependencie
       underWay: null,
       forwardedTo: null,
       changes: null,
+      changesUnknown: null,
       note: noteOf(as, attempt),
       ...verdictFields(verdictOnDelivery({ ...stored, ...as, attemptCount: index + 1 }, parts)),
     };

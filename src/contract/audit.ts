@@ -60,8 +60,11 @@ export type AuditClass = keyof typeof AUDIT_CLASSES;
 export const AUDIT_PRESETS = {
   plain: 'POST /orders places an order, GET /orders/{identifier} returns it as JSON with its status',
   woocommerce:
-    'places orders with WP-CLI, in the folder of the site, and reads the database wordpress; WC_GATEWAY names the payment method',
-  prestashop: 'reads the database prestashop; place orders by hand',
+    'places orders with WP-CLI (wp must be installed), in the folder of the site, and reads the database wordpress; WC_GATEWAY names the payment method',
+  opencart:
+    'orders in the storefront of the ipn_url with curl, or by hand without an ipn_url, and reads the database opencart',
+  prestashop:
+    'orders in the storefront of the ipn_url with curl, or by hand without an ipn_url, and reads the database prestashop',
 } as const;
 export type AuditPreset = keyof typeof AUDIT_PRESETS;
 

@@ -237,8 +237,9 @@ export const Delivery = record('Delivery', 'An IPN to one receiver, with all of 
   ),
   changes: field(
     z.nullable(z.array(RowChange)),
-    "What changed in the shop's database around its last attempt; null if it is not known: `start --db` reads it, and it is gone after a restart.",
+    "What changed in the shop's database around its last attempt, which `start --db` reads: what concerns its payment first. Null if it is not known.",
   ),
+  changesUnknown: field(nullableText, 'Why `changes` is null; null if it is not, and without `start --db`.'),
   verdict: field(Verdict, 'Its verdict, from its last attempt.'),
   unexplained: field(
     z.optional(z.literal(true)),

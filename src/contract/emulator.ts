@@ -26,6 +26,13 @@ const Fidelity = record('Fidelity', "The sources of the emulator's behaviour.", 
   chosen: field(count, 'Number of lines chosen by us.'),
 });
 
+export const ShopDatabase = record('ShopDatabase', "The shop's database, which `start --db` reads.", {
+  tables: field(count, 'The number of tables that are read.'),
+  lastMs: field(z.nullable(count), 'How long the last reading took, in milliseconds; null before the first.'),
+  problem: field(nullableText, 'Why the last reading failed; null if it did not.'),
+});
+export type ShopDatabase = z.output<typeof ShopDatabase>;
+
 export const Status = record('Status', 'The status of a running emulator.', {
   version: field(text, 'Version of gateway-sim.'),
   mode: field(z.enum(['in-memory', 'on-disk']), 'Where the state is stored.'),
@@ -37,6 +44,7 @@ export const Status = record('Status', 'The status of a running emulator.', {
   clock: field(Clock, "The emulator's clock."),
   faults: field(z.array(Fault), 'Fault rules, in order of precedence.'),
   notices: field(z.array(text), 'What the terminal said about the stored state and the certificate.'),
+  database: field(z.nullable(ShopDatabase), "The shop's database; null without `start --db`."),
   counts: field(StatusCounts, 'Number of records.'),
   fidelity: field(Fidelity, 'Its profile and the sources of its behaviour.'),
   options: field(Options, 'Effective options.'),

@@ -71,6 +71,7 @@ const EVENTS = {
   cardTransaction: { cardTransaction: field(CardTransaction, 'A card transaction.') },
   notice: {
     text: field(text, 'A message about the emulator.'),
+    warning: field(z.optional(z.literal(true)), 'Present if it needs somebody.'),
     host: field(z.optional(text), 'The host of a request that the proxy rejected, once for each host.'),
   },
 } as const;

@@ -1,4 +1,4 @@
-import type * as z from 'zod/mini';
+import * as z from 'zod/mini';
 import { field, nullableText, record, text } from './field.ts';
 
 export const RowChange = record(
@@ -10,6 +10,10 @@ export const RowChange = record(
     column: field(text, 'The column; `*` for a row that is new or gone.'),
     from: field(nullableText, 'The value before; null for none. Personal and long values are masked.'),
     to: field(nullableText, 'The value after; null for none.'),
+    noise: field(
+      z.optional(z.literal(true)),
+      'Present for what shops change anyway: sessions, caches, schedulers and logs.',
+    ),
   },
 );
 export type RowChange = z.output<typeof RowChange>;

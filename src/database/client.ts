@@ -5,7 +5,10 @@ import type { Row } from './changes.ts';
  * versions, sockets and passwords.
  */
 
-/** A program to run, and how to ask it. A new one is opened for each reading. */
+/** Runs statements. @returns what they print @throws GatewayError `check_failed`; the client has ended then */
+export type Ask = (statements: string) => Promise<string>;
+
+/** A program to run, and how to ask it. It stays open, and ends at the first error. */
 export interface DatabaseClient {
   /** Names of the program: the first that is installed is run. */
   files: readonly string[];
@@ -14,16 +17,20 @@ export interface DatabaseClient {
   packageName: string;
   /** Environment variables, in addition to those of this process. */
   env?: Readonly<Record<string, string>>;
-  /** Statements before and after the queries: one transaction that reads only, and waits for nobody. */
-  begin: string;
+  /** Begins a transaction that only reads and waits for nobody. Rows are as of the moment when it resolves. */
+  begin: (ask: Ask) => Promise<unknown>;
+  /** The statement that ends it. */
   end: string;
-  /** Prints `{"t": table, "c": column, "k": whether it is in the primary key, "w": what makes text of it}` for each column. */
+  /**
+   * Prints `{"t": table, "c": column, "k": whether it is in the primary key, "w": what makes text of it, "l": whether the
+   * table has no transactions}` for each column.
+   */
   schema: string;
   /** Prints a line. */
   echo: (line: string) => string;
   /** Prints `{"n": the number of rows}`. */
   count: (table: string) => string;
-  /** Removes what was made for a reading. */
+  /** Removes what was made for the readings. */
   close?: () => Promise<void>;
   /** Prints each row of a table as JSON; without a primary key, with its `rowid` if the database has one. */
   select: (table: string, columns: readonly Column[], hasKey: boolean) => string;
@@ -37,6 +44,8 @@ export interface Column {
 
 /** Marks the lines that are not rows. No row begins with it: each begins with a brace or a bracket. */
 export const MARK = '==';
+/** The last line of a response. */
+export const END = `${MARK} end`;
 
 /** The rows that a client printed for one query: lines of JSON, or one list. */
 export function rowsIn(printed: string): Row[] {

@@ -1,10 +1,10 @@
-import { GatewayError, usage } from '../contract/error.ts';
+import { type GatewayError, usage } from '../contract/error.ts';
 import { type OpenClient, openerOf } from './address.ts';
 import type { Reading, Row } from './changes.ts';
-import { type Column, type DatabaseClient, MARK, rowsIn } from './client.ts';
+import { type Ask, type Column, type DatabaseClient, MARK, rowsIn } from './client.ts';
 import type { Resolve } from './hosts.ts';
 import { readInserts } from './inserts.ts';
-import { printedBy, unreadable } from './run-client.ts';
+import { printedBy, type Session, startClient, unreadable } from './run-client.ts';
 
 export interface DatabaseOptions {
   /** `sqlite:<file>`, `mysql://user@host[:port]/name[?socket=…]` or `postgres://…`. */
@@ -23,6 +23,8 @@ interface Table {
   columns: Column[];
   /** The columns of the primary key; none if it has none. */
   key: string[];
+  /** Whether it has no transactions, as in MyISAM: its rows are always those of now. */
+  isLive: boolean;
 }
 
 /** A shop's database, of which the rows are read and nothing is written. */
@@ -30,7 +32,12 @@ export class Database {
   readonly #options: DatabaseOptions;
   readonly #resolve: Resolve;
   readonly #open: OpenClient | undefined;
-  #tables: Promise<Table[]> | undefined;
+  #session: Session | undefined;
+  /** As of the first reading of a session. */
+  #tables: readonly Table[] = [];
+  #isClosed = false;
+  /** Settles when the client is free. */
+  #turn: Promise<unknown> = Promise.resolve();
   /** Messages for the user, such as a table that is too large. */
   readonly notices = new Set<string>();
 
@@ -44,59 +51,110 @@ export class Database {
   }
 
   /**
-   * Checks where the database is, before it is read. A name that cannot be resolved may have an address later.
+   * Every row, as of one moment. One reading at a time.
    *
-   * @throws GatewayError `forbidden` if it is neither on this machine nor at a private address
+   * @param onMoment is called as soon as later changes are not in it
+   * @throws GatewayError `check_failed`, `forbidden`, `usage`
    */
-  async requireAllowed(): Promise<void> {
-    if (this.#options.db?.startsWith('sqlite:')) return;
-    await this.#open?.(this.#resolve).catch((error: unknown) => {
-      if (!(error instanceof GatewayError && error.code === 'check_failed')) throw error;
+  async read(onMoment = () => {}): Promise<Reading> {
+    const { dbCmd, dbSkip = [] } = this.#options;
+    if (dbCmd !== undefined) {
+      const tables = [...readInserts(await printedBy(dbCmd))].filter(([name]) => !dbSkip.includes(name));
+      return readingOf(tables.map(([name, rows]) => ({ name, rows, key: ['id'] })));
+    }
+    return this.#inTurn(async (client, ask) => {
+      const rowsOf = async (tables: readonly Table[]) => {
+        const select = ({ name, columns, key }: Table) => client.select(name, columns, key.length > 0);
+        const found = await query(client, ask, tables.map(select));
+        return tables.map(({ name, key }, index) => ({
+          name,
+          rows: found[index] ?? [],
+          key: key.length ? key : ['rowid'],
+        }));
+      };
+      const live = await rowsOf(this.#tables.filter(({ isLive }) => isLive));
+      onMoment();
+      return readingOf([...live, ...(await rowsOf(this.#tables.filter(({ isLive }) => !isLive)))]);
     });
   }
 
-  /** Every row, as of one moment. @throws GatewayError `check_failed`, `forbidden`, `usage` */
-  async read(): Promise<Reading> {
-    const { dbCmd, dbSkip = [] } = this.#options;
-    if (!this.#open) {
-      const printed = await printedBy({ files: [dbCmd ?? ''] });
-      const tables = [...readInserts(printed)].filter(([name]) => !dbSkip.includes(name));
-      return readingOf(tables.map(([name, rows]) => ({ name, rows, key: ['id'] })));
-    }
-    const client = await this.#open(this.#resolve);
+  /** Opens it and learns its tables. A file of SQLite may be created later. @throws GatewayError as `read` does */
+  async connect(): Promise<void> {
+    await this.#inTurn(async () => {}).catch((error: GatewayError) => {
+      const { code } = (error.cause ?? {}) as NodeJS.ErrnoException;
+      if (code !== 'ENOENT') throw error;
+    });
+  }
+
+  /** How many tables are read, as far as they are known. */
+  get tableCount(): number {
+    return this.#tables.length;
+  }
+
+  /** Ends the client for good. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#end();
+  }
+
+  /** Ends the client. The next reading starts another one. */
+  async #end(): Promise<void> {
+    const session = this.#session;
+    this.#session = undefined;
+    this.#tables = [];
+    await session?.close();
+  }
+
+  /** Runs queries in one transaction. */
+  async #inTurn<Result>(run: (client: DatabaseClient, ask: Ask) => Promise<Result>) {
+    const turn = this.#turn.then(() => this.#inTransaction(run));
+    this.#turn = turn.catch(() => {});
+    return turn;
+  }
+
+  async #inTransaction<Result>(run: (client: DatabaseClient, ask: Ask) => Promise<Result>): Promise<Result> {
     try {
-      return await this.#readWith(client);
+      const { client, ask } = await this.#begin();
+      // Tables may be created and dropped while a shop is developed.
+      if (!this.#tables.length) this.#tables = await this.#readTables(client, ask);
+      const result = await run(client, ask);
+      await ask(client.end);
+      return result;
     } catch (error) {
-      this.#tables = undefined;
+      await this.#end();
       throw error;
-    } finally {
-      await client.close?.();
     }
   }
 
-  async #readWith(client: DatabaseClient): Promise<Reading> {
-    this.#tables ??= this.#readTables(client);
-    const tables = await this.#tables;
-    // Tables may be created and dropped while a shop is developed.
-    if (!tables.length) this.#tables = undefined;
-    const select = ({ name, columns, key }: Table) => client.select(name, columns, key.length > 0);
-    const found = await query(client, tables.map(select));
-    return readingOf(
-      tables.map(({ name, key }, index) => ({
-        name,
-        rows: found[index] ?? [],
-        key: key.length ? key : ['rowid'],
-      })),
-    );
+  /** Begins a transaction, with another client if the one that was open has ended meanwhile. */
+  async #begin(): Promise<Session> {
+    const open = this.#session;
+    if (open) {
+      try {
+        await open.client.begin(open.ask);
+        return open;
+      } catch {
+        await this.#end();
+      }
+    }
+    const client = await this.#open?.(this.#resolve);
+    if (!client || this.#isClosed) throw unreadable('it is closed');
+    const session = await startClient(client).catch(async (error: unknown) => {
+      await client.close?.();
+      throw error;
+    });
+    this.#session = session;
+    await client.begin(session.ask);
+    return session;
   }
 
-  async #readTables(client: DatabaseClient): Promise<Table[]> {
+  async #readTables(client: DatabaseClient, ask: Ask): Promise<Table[]> {
     const { dbSkip = [] } = this.#options;
     const tables = new Map<string, Table>();
-    const [columns = []] = await query(client, [client.schema]);
-    for (const { t, c, k, w = '' } of columns) {
+    const [columns = []] = await query(client, ask, [client.schema]);
+    for (const { t, c, k, w = '', l } of columns) {
       const [name, column] = [String(t), String(c)];
-      const table = tables.get(name) ?? { name, columns: [], key: [] };
+      const table = tables.get(name) ?? { name, columns: [], key: [], isLive: l === true || l === 1 };
       tables.set(name, table);
       table.columns.push({ name: column, wrap: String(w) });
       if (k === true || k === 1) table.key.push(column);
@@ -104,6 +162,7 @@ export class Database {
     const wanted = [...tables.values()].filter(({ name }) => !dbSkip.includes(name));
     const counts = await query(
       client,
+      ask,
       wanted.map(({ name }) => client.count(name)),
     );
     return wanted.filter(({ name }, index) => {
@@ -137,12 +196,10 @@ function keyed(rows: readonly Row[], key: readonly string[]): Map<string, Row> {
   return found;
 }
 
-/** What each query printed, in order. All are run in one transaction. @throws GatewayError `check_failed` */
-async function query(client: DatabaseClient, queries: readonly string[]): Promise<Row[][]> {
+/** What each query printed, in order. @throws GatewayError `check_failed` */
+async function query(client: DatabaseClient, ask: Ask, queries: readonly string[]): Promise<Row[][]> {
   // The names of tables are in no line of their own: a line may be a command of the client.
-  const statements = queries.flatMap((sql) => [client.echo(MARK), sql]);
-  const input = [client.begin, ...statements, client.end, ''].join('\n');
-  const printed = await printedBy({ ...client, input });
+  const printed = await ask(queries.flatMap((sql) => [client.echo(MARK), sql]).join('\n'));
   const [, ...parts] = printed.split(new RegExp(`^${MARK}\\r?\\n`, 'm'));
   try {
     return parts.map(rowsIn);

@@ -31,6 +31,9 @@ export async function openMysql(server: ServerAddress, resolve: Resolve): Promis
         '--batch',
         '--raw',
         '--skip-column-names',
+        '--unbuffered',
+        // It would ask in another session, without the settings and the transaction of this one.
+        '--skip-reconnect',
         '--connect-timeout=5',
         '--default-character-set=utf8mb4',
       ],
@@ -41,13 +44,15 @@ export async function openMysql(server: ServerAddress, resolve: Resolve): Promis
       `--database=${database}`,
     ],
     packageName: 'mariadb-client or mysql-client',
-    begin: 'SET SESSION lock_wait_timeout = 1; START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY;',
+    begin: (ask) =>
+      ask('SET SESSION lock_wait_timeout = 1; START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY;'),
     end: 'COMMIT;',
     schema: `SELECT ${object([
       ['t', 'c.table_name'],
       ['c', 'c.column_name'],
       ['k', "c.column_key = 'PRI'"],
       ['w', WRAPPED],
+      ['l', "t.engine NOT IN (SELECT engine FROM information_schema.engines WHERE transactions = 'YES')"],
     ])} FROM information_schema.columns c JOIN information_schema.tables t USING (table_schema, table_name) WHERE c.table_schema = DATABASE() AND t.table_type = 'BASE TABLE' ORDER BY c.table_name, c.ordinal_position;`,
     echo: (line) => `SELECT ${text(line)};`,
     count: (table) => `SELECT ${object([['n', 'COUNT(*)']])} FROM ${quote(table)};`,

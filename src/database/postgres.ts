@@ -24,7 +24,9 @@ export async function openPostgres(server: ServerAddress, resolve: Resolve): Pro
     args: ['-X', '-A', '-t', '-q', '-w', '-v', 'ON_ERROR_STOP=1', '-d', urlOf(server, found.flat())],
     packageName: 'postgresql-client',
     env: { PGCONNECT_TIMEOUT: '5', PGAPPNAME: 'gateway-sim' },
-    begin: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL lock_timeout = 500;',
+    // The first query takes the snapshot.
+    begin: (ask) =>
+      ask('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL lock_timeout = 500; SELECT 1;'),
     end: 'COMMIT;',
     schema: `SELECT json_build_object('t', c.relname, 'c', a.attname, 'k', coalesce(a.attnum = ANY (i.indkey), false), 'w', ${WRAPPED})
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace

@@ -1,51 +1,66 @@
 import { GatewayError, usage } from '../contract/error.ts';
+import { OpenProcess } from '../system/open-process.ts';
 import { runProcess } from '../system/run-process.ts';
+import { type Ask, type DatabaseClient, END } from './client.ts';
 
 /** Maximum time that a program may take. */
 export const LIMIT_MS = 5_000;
 /** In characters. */
 const MAX_OUTPUT = 64 * 2 ** 20;
 
-/** A client of a database, or a command of the user. */
-interface ClientToRun {
-  /** Names of the program, of which the first that is installed is run; or a command line. */
-  files: readonly string[];
-  /** Undefined: it is a command line. */
-  args?: readonly string[];
-  /** The package that has the program. */
-  packageName?: string;
-  /** Environment variables, in addition to those of this process. */
-  env?: Readonly<Record<string, string>>;
-  input?: string;
-}
+const LIMITS = { limitMs: LIMIT_MS, maxOutput: MAX_OUTPUT };
 
 /** The error for a database that cannot be read. @param why without a full stop */
 export const unreadable = (why: string, cause?: unknown) =>
   new GatewayError('check_failed', `the database cannot be read: ${why}`, { cause });
 
+const tooMuch = (file: string) =>
+  unreadable(
+    `${file} prints more than 64 MiB. Leave tables out with dbSkip (--db-skip of audit and reconcile)`,
+  );
+
 /**
- * What a client, or a command of the user, prints.
+ * What a command of the user prints.
  *
- * @throws GatewayError `check_failed` if it fails, takes too long or prints too much; `usage` if it is not installed
+ * @throws GatewayError `check_failed` if it fails, takes too long or prints too much
  */
-export async function printedBy(client: ClientToRun): Promise<string> {
-  const { files, packageName, env = {}, ...process } = client;
-  const limits = { limitMs: LIMIT_MS, maxOutput: MAX_OUTPUT };
+export async function printedBy(command: string): Promise<string> {
+  const { stdout, stderr, isCut, problem } = await runProcess({ file: command, env: {}, ...LIMITS });
+  if (isCut) throw tooMuch(command);
+  if (problem === undefined) return stdout;
+  const [said = ''] = stderr.trim().split('\n');
+  throw unreadable(`${command} ${problem}${said && `: ${said.slice(0, 200)}`}`);
+}
+
+/** A client that is open. */
+export interface Session {
+  client: DatabaseClient;
+  ask: Ask;
+  close: () => Promise<void>;
+}
+
+/** Starts a client. @throws GatewayError `check_failed` if it cannot be run, `usage` if it is not installed */
+export async function startClient(client: DatabaseClient): Promise<Session> {
+  const { files, args, env = {}, packageName } = client;
   for (const file of files) {
-    const { stdout, stderr, isCut, isMissing, problem } = await runProcess({
-      ...process,
-      file,
-      env,
-      ...limits,
+    const process = await OpenProcess.open({ file, args, env, ...LIMITS }).catch((error: Error) => {
+      throw unreadable(`${file} cannot be run: ${error.message}`, error);
     });
-    if (isMissing && packageName !== undefined) continue;
-    if (isCut)
-      throw unreadable(
-        `${file} prints more than 64 MiB. Leave tables out with dbSkip (--db-skip of audit and reconcile)`,
-      );
-    if (problem === undefined) return stdout;
-    const [said = ''] = stderr.trim().split('\n');
-    throw unreadable(`${file} ${problem}${said && `: ${said.slice(0, 200)}`}`);
+    if (!process) continue;
+    const ask = async (statements: string) => {
+      const { stdout, isCut, problem } = await process.ask(`${statements}\n${client.echo(END)}\n`, END);
+      if (isCut) throw tooMuch(file);
+      if (problem !== undefined) throw unreadable(`${file} ${problem}`);
+      return stdout;
+    };
+    return {
+      client,
+      ask,
+      close: async () => {
+        process.kill();
+        await client.close?.();
+      },
+    };
   }
   throw usage(
     `the database cannot be read: ${files.join(' or ')} is not installed. Install the package ${packageName}`,

@@ -1,10 +1,10 @@
 import { FIX_BASE64, FIX_FORM, FIX_HTTP2, FIX_NESTED } from '../contract/describe-delivery.ts';
 import { headerIn } from '../contract/headers.ts';
 import { namesOf } from '../contract/vocabulary.ts';
-import { onOneLine, ownWords, plainText, quoted, saysNothing } from './receiver-words.ts';
+import { linesOfPage, onOneLine, ownWords, plainText, quoted, saysNothing } from './receiver-words.ts';
 
 // For the audit, whose door to the words is this file.
-export { ownWords };
+export { linesOfPage, ownWords };
 
 /*
  * Explains the response of a receiver (chosen). Recognizes the status codes and error pages of common frameworks.

@@ -257,7 +257,7 @@ const ABOUT_PROBLEM =
 
 /** What a framework says of any error. */
 const SAYS_NOTHING =
-  /^(?:(?:http|status|error)\W+)*(?:\d{3}\W*)?(?:an? )?(?:bad request|unauthori[sz]ed|forbidden|not found|conflict|gone|unprocessable (?:entity|content)|method not allowed|not acceptable|(?:request entity|payload|content) too large|too many requests|not implemented|page expired|internal server error(?: occurred)?|bad gateway|service unavailable|gateway time-?out|unsupported media type|(?:\w+\W+)?error|fail(?:ed|ure)?)\W*(?:\(?\d{3}\)?)?\W*$|one or more validation errors|^the request is invalid\W*$|the given data was invalid|^(?:request )?validation (?:failed|error)\W*$|(?:error|exception) (?:has )?occurred|unexpected error|there was an error|something went wrong|no explicit mapping for|whitelabel error page|^page not found|^the browser .* could not understand\W*$|server cannot or will not process/i;
+  /^(?:(?:http|status|error)\W+)*(?:\d{3}\W*)?(?:an? )?(?:bad request|unauthori[sz]ed|forbidden|not found|conflict|gone|unprocessable (?:entity|content)|method not allowed|not acceptable|(?:request entity|payload|content) too large|too many requests|not implemented|page expired|internal server error(?: occurred)?|bad gateway|service unavailable|gateway time-?out|unsupported media type|word ?press\W+error|(?:\w+\W+)?error|fail(?:ed|ure)?)\W*(?:\(?\d{3}\)?)?\W*$|one or more validation errors|^the request is invalid\W*$|the given data was invalid|^(?:request )?validation (?:failed|error)\W*$|(?:error|exception) (?:has )?occurred|unexpected error|there was an error|something went wrong|no explicit mapping for|whitelabel error page|^page not found|^the browser .* could not understand\W*$|server cannot or will not process/i;
 
 /** Whether words only repeat the status, or say no more than it. */
 export const saysNothing = (words: string): boolean => SAYS_NOTHING.test(words);
@@ -285,6 +285,12 @@ function pointsOf({ text, names }: Said): number {
     around.at(-1) === 'code' ? -2 : 0,
   ];
   return points.reduce((sum, one) => sum + one);
+}
+
+/** What a whole page shows, line by line; undefined for another body. Its style, scripts and stack traces are left out. */
+export function linesOfPage(body: string): string[] | undefined {
+  if (!/^\s*<(?:!doctype|html|head|!--)/i.test(body)) return undefined;
+  return [...textsOfMarkup(body.trim())].map(({ text }) => text).filter(Boolean);
 }
 
 /** The text of a page without its tags. */

@@ -40,7 +40,7 @@ const SHORT_MS = 100;
 
 type DiagnoseDependencies = Pick<
   UseCaseDependencies,
-  'store' | 'courier' | 'context' | 'dialect' | 'orderProbe' | 'secrets'
+  'store' | 'courier' | 'context' | 'dialect' | 'orderProbe' | 'rows' | 'secrets'
 >;
 
 /** How the receiver answered a request. */
@@ -75,10 +75,12 @@ export async function diagnose(
   delivery: Delivery,
   { automatic = false, probeUrl, paidWhen }: DiagnoseInput,
   signal: AbortSignal,
-  { store, courier, context, dialect, orderProbe, secrets: { mask } }: DiagnoseDependencies,
+  { store, courier, context, dialect, orderProbe, rows, secrets: { mask } }: DiagnoseDependencies,
 ): Promise<Diagnosis> {
   const merchant = requireDiagnosable(delivery, store.state);
-  const isPaid = await orderProbe({ probeUrl, paidWhen }, delivery.identifier);
+  let isPaid = await orderProbe({ probeUrl, paidWhen }, delivery.identifier);
+  // A reading for each request takes longer than an automatic diagnosis may.
+  const placesChanged = isPaid || automatic ? undefined : await rows.watch(delivery.id);
   const { secretKey } = merchant;
   const keys = { ...merchant, merchants: store.state.merchants.values() };
   const { contentType, signedText } = delivery;
@@ -214,10 +216,12 @@ export async function diagnose(
     });
     // A redirect, a CSRF page, a proxy or an exception answers before any check of the IPN.
     const isCrash = first.status >= 500 && errorPage(first.body) !== undefined;
-    if (problem && problem.tone !== 'warning' && (isCrash || isBeforeHandler(first.status))) {
-      const { cause, fix } = problem;
-      return { summary: cause, cause, fix, mistake: NOT_THE_SIGNATURE };
-    }
+    const crash =
+      problem && problem.tone !== 'warning' && (isCrash || isBeforeHandler(first.status))
+        ? { summary: problem.cause, cause: problem.cause, fix: problem.fix, mistake: NOT_THE_SIGNATURE }
+        : undefined;
+    // The order shows whether a variant pays before the exception.
+    if (crash && !(isCrash && (isPaid || placesChanged))) return crash;
     const second = await ask('genuine', genuine);
     if (second.status !== first.status) {
       return {
@@ -229,11 +233,25 @@ export async function diagnose(
     identifiers = [...identifiers, other.identifier];
     const signed = await ask('unknown-order', other.signed);
     const random = await ask('unknown-order-random-signature', other.unsigned);
+    if (placesChanged && isSame(first, random) && (first.isAccepted || first.status >= 500)) {
+      const places = await placesChanged();
+      await ask('random-signature', dialect.diagnosis.withRandomSignature(body));
+      const usual = new Set(await placesChanged());
+      const unusual = (some: readonly string[]) => some.filter((place) => !usual.has(place));
+      const own = unusual(places);
+      if (own.length) return { summary: acceptedBy(own, first), accepted: 'genuine' };
+      let paid = false;
+      isPaid = async () => {
+        paid ||= unusual(await placesChanged()).length > 0;
+        return paid;
+      };
+      first.isAccepted = false;
+    }
     if (first.isAccepted && (isPaid || !isSame(first, random)))
       return { summary: `Your handler accepts the IPN now (${first.words}).`, accepted: 'genuine' };
     if (first.isAccepted) {
       return {
-        summary: `Cannot tell: your handler answers everything alike (${first.words}), even a random signature for an order that does not exist. --probe-url with --paid-when judges by the order.`,
+        summary: `Cannot tell: your handler answers everything alike (${first.words}), even a random signature for an order that does not exist. --paid-when judges by the order, with --probe-url or start --db.`,
       };
     }
     if (random.isAccepted && !signed.isAccepted) return { ...NOT_CHECKED, accepted: random.name };
@@ -275,9 +293,11 @@ export async function diagnose(
       return { summary: `${cause} ${tried}`, cause, fix: reason, mistake: NOT_THE_SIGNATURE };
     }
     if (answers.every(({ status }) => status !== null && status >= 500)) {
-      return {
-        summary: `Your handler fails with all ${answers.length} variants of the IPN, whatever the signature. It probably fails before it checks the signature.`,
-      };
+      return (
+        crash ?? {
+          summary: `Your handler fails with all ${answers.length} variants of the IPN. ${isPaid ? 'None of them paid the order, so it probably fails before it checks the signature.' : 'Its answers do not show whether one of them paid the order: --paid-when decides that, with --probe-url or start --db.'}`,
+        }
+      );
     }
     return {
       summary: `First compare the keys: your shop needs the secret key of this emulator, which gateway-sim keys prints. ${tried} The cause may be a key or a signed text that no variant has, a body that a function gets in base64 and does not decode, an exception that your handler catches, a timestamp check, the look-up of the order, or the comparison of amount, currency and status.`,
@@ -348,6 +368,10 @@ export async function diagnose(
   }
   return diagnosis;
 }
+
+/** The receiver pays the order, and its answer does not show it. @param places what the genuine IPN changed */
+const acceptedBy = (places: readonly string[], { words }: Answer) =>
+  `Your handler answers everything alike (${words}), but the genuine IPN changed your database (${places.slice(0, 3).join(', ')}), and a random signature did not: it accepts the IPN.`;
 
 /** A variant that the receiver accepts, and what proves it. */
 interface Found {

@@ -27,7 +27,7 @@ type EventContent =
   | { type: 'message'; message: Message }
   | { type: 'cardTransaction'; cardTransaction: CardTransaction }
   /** A change of the emulator itself, such as its clock or its faults. */
-  | { type: 'notice'; text: string; host?: string };
+  | { type: 'notice'; text: string; warning?: true; host?: string };
 
 export type SimEvent = EventContent & { seq: number; at: string };
 
@@ -135,18 +135,23 @@ export class EventLog {
     this.#emit({ type: 'notice', text });
   }
 
+  /** A notice that needs somebody. */
+  warn(text: string): void {
+    this.#emit({ type: 'notice', text, warning: true });
+  }
+
   /** Reports, once for each host, why a request that a client sent to the emulator as its proxy was rejected. */
   rejectedHost(host: string, why: string): void {
     if (this.#rejectedHosts.has(host) || this.#rejectedHosts.size >= MAX_HOSTS) return;
     this.#rejectedHosts.add(host);
-    this.#emit({ type: 'notice', text: why, host });
+    this.#emit({ type: 'notice', text: why, warning: true, host });
   }
 
   /** Reports, once, that the shop and the checkout are the same site. */
   sameSite(why: string): void {
     if (this.#saidSameSite) return;
     this.#saidSameSite = true;
-    this.notice(why);
+    this.warn(why);
   }
 
   /** Deletes all events and requests, continues the numbering and reports why. */

@@ -112,6 +112,7 @@ export async function fireWithoutEmulator(
       underWay: null,
       forwardedTo: null,
       changes: null,
+      changesUnknown: null,
       note: noteOf(facts, attempt),
       attempts: [{ ...attempt, error: errorOf(attempt) }],
       ...verdictFields(verdictOnAttempt(signed, attempt, { secretKey }, dialect)),

@@ -79,6 +79,10 @@ export function ipnUseCases(parts: IpnDependencies) {
 
     underWay: (deliveryId: string): AttemptUnderWay | null => courier.openAttempt(deliveryId),
     changesOf: (deliveryId: string) => parts.rows.of(deliveryId),
+    whyUnknown: (deliveryId: string) => parts.rows.whyUnknown(deliveryId),
+    get database() {
+      return parts.rows.state;
+    },
 
     verdict: (delivery: Delivery) => verdictOnDelivery(delivery, parts),
 

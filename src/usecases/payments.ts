@@ -108,7 +108,9 @@ export function paymentUseCases(parts: UseCaseDependencies) {
       const visited = await parts.rows.aroundReturn(payment.id, () => parts.visit(redirectUrl));
       if (visited.status !== null) await note(payment, 'redirected', redirectUrl);
       const result = visited.status ?? visited.error;
-      events.notice(`GET ${redirectUrl}  ${result}  ${payment.identifier}  (visit)`);
+      const text = `GET ${redirectUrl}  ${result}  ${payment.identifier}  (visit)`;
+      if (visited.status !== null && visited.status < 400) events.notice(text);
+      else events.warn(text);
       return { ...settled, visit: visited };
     },
 

@@ -1,50 +1,77 @@
+import type { ShopDatabase } from '../contract/emulator.ts';
 import type { RowChange } from '../contract/row-change.ts';
 import { changesBetween, type Reading, shownChange } from '../database/changes.ts';
-import { pause, performance, setTimeout } from '../system/real-time.ts';
+import { sortByRelevance } from '../database/relevance.ts';
+import { clearTimeout, pause, performance, setTimeout } from '../system/real-time.ts';
 import type { SeenRows } from './seen-rows.ts';
 
-/** A database that is slower is left alone: every IPN would wait for it. */
-const MAX_READ_MS = 1_000;
+/** Maximum time that an IPN waits for the moment of a reading, not for its rows: far longer than a client takes. */
+const MAX_WAIT_MS = 1_000;
+/** A slower reading is reported. */
+const SLOW_MS = 1_000;
 /** Workers write late. */
 const LATER_MS = 1_000;
 /** Maximum number of IPNs and returns whose changes are kept. */
 const MAX_KEPT = 1_000;
 
-/** What changed between two readings around something. Neither of its functions fails. */
+/** The changes that are kept, or why they are not known. */
+type Known = RowChange[] | string;
+
+/** What changed between two readings around something. None of its functions fails. */
 interface Seen {
-  /** The changes so far; null if they are not known. */
-  changes: () => Promise<RowChange[] | null>;
+  /** The changes so far. */
+  changes: () => Promise<Known>;
   /** Keeps the changes. */
   end: () => Promise<void>;
+  /** Keeps what has changed since the end, too, unless something else has begun. */
+  later: () => Promise<void>;
+}
+
+interface ShopRowsParts {
+  /** Reads the database. Calls `onMoment` as soon as later changes are not in the reading. */
+  read: (onMoment: () => void) => Promise<Reading>;
+  /** The number of tables, and those that are not read: no change may be seen where there is one. */
+  tables: () => { count: number; leftOut: string | undefined };
+  /** What identifies the payment of an IPN, or of a return: its identifier and its transaction id. */
+  tiesOf: (id: string) => readonly string[];
+  /** Tells the user why something is not known. */
+  notice: (text: string) => void;
 }
 
 /** Kept in memory only. Whatever goes wrong while a delivery is watched is a notice, and does not change the delivery. */
 export class ShopRows implements SeenRows {
-  readonly #readRows: () => Promise<Reading>;
-  readonly #isWhole: () => boolean;
-  readonly #notice: (text: string) => void;
-  readonly #changes = new Map<string, RowChange[]>();
+  readonly #parts: ShopRowsParts;
+  readonly #known = new Map<string, Known>();
   /** The attempts around which the database is being read. */
   readonly #watched = new Map<string, Promise<void>>();
   /** Attempts and returns so far, and those that run now: what changes during two of them belongs to neither. */
   #begun = 0;
   #running = 0;
-  #isOff = false;
-  #isReported = false;
+  /** Whether a reading is under way that did not begin in time. Nothing waits for it. */
+  #isLate = false;
+  /** Why the last reading failed. */
+  #problem: string | null = null;
+  #reported: string | undefined;
+  #lastMs: number | null = null;
+  #isSlowReported = false;
 
-  /**
-   * @param read reads the database
-   * @param isWhole whether every table is read; if not, no change is seen where there may be one
-   * @param notice tells the user that it is no longer read
-   */
-  constructor(read: () => Promise<Reading>, isWhole: () => boolean, notice: (text: string) => void) {
-    this.#readRows = read;
-    this.#isWhole = isWhole;
-    this.#notice = notice;
+  constructor(parts: ShopRowsParts) {
+    this.#parts = parts;
   }
 
   of(id: string): RowChange[] | null {
-    return this.#changes.get(id) ?? null;
+    const known = this.#known.get(id);
+    return Array.isArray(known) ? known : null;
+  }
+
+  whyUnknown(id: string): string | null {
+    const known =
+      this.#known.get(id) ?? 'the emulator was started or reset since, and keeps changes in memory only';
+    return Array.isArray(known) ? null : known;
+  }
+
+  get state(): ShopDatabase {
+    return { tables: this.#parts.tables().count, lastMs: this.#lastMs, problem: this.#problem };
   }
 
   whenKnown(id: string): Promise<void> | undefined {
@@ -52,7 +79,7 @@ export class ShopRows implements SeenRows {
   }
 
   forget(): void {
-    this.#changes.clear();
+    this.#known.clear();
     // What is being read now belongs to the past.
     this.#begun++;
   }
@@ -68,8 +95,10 @@ export class ShopRows implements SeenRows {
     try {
       return await run();
     } finally {
-      // Only if nothing has changed yet may it change late.
-      if ((await seen.changes())?.length === 0) await pause(LATER_MS);
+      const changes = await seen.changes();
+      // If nothing has changed yet, what changes late is waited for.
+      if (Array.isArray(changes) && changes.every(({ noise }) => noise)) await pause(LATER_MS);
+      else setTimeout(seen.later, LATER_MS).unref();
       await seen.end();
       this.#watched.delete(id);
       setKnown();
@@ -86,70 +115,117 @@ export class ShopRows implements SeenRows {
     }
   }
 
+  async watch(id: string): Promise<() => Promise<string[]>> {
+    let last = await this.#read();
+    return async () => {
+      const [before, after] = [last, await this.#read()];
+      last = after;
+      if (typeof before === 'string' || typeof after === 'string') return [];
+      const known = this.#changesBetween(id, before, after);
+      if (typeof known === 'string') return [];
+      return known.flatMap(({ table, column, noise }) => (noise ? [] : [`${table}.${column}`]));
+    };
+  }
+
   /** Reads the database before something happens. @returns undefined if what it changes cannot be known */
   async #begin(id: string): Promise<Seen | undefined> {
-    this.#changes.delete(id);
     const turn = ++this.#begun;
-    if (this.#running > 0 || this.#isOff) return undefined;
+    this.#keep(id, this.#running > 0 ? NOT_ALONE : 'the database is still being read');
+    if (this.#running > 0) return undefined;
     this.#running++;
-    const before = await this.#read();
+    const before = await this.#readBefore();
     const changes = async () => {
-      const after = before && (await this.#read());
-      return before && after ? this.#changesBetween(before, after) : null;
+      const old = await before();
+      const current = typeof old === 'string' ? old : await this.#read();
+      if (typeof old === 'string' || typeof current === 'string') return current as string;
+      return this.#changesBetween(id, old, current);
     };
     const end = async () => {
-      const found = turn === this.#begun ? await changes() : null;
+      const found = turn === this.#begun ? await changes() : NOT_ALONE;
       this.#running--;
-      const isKnown = found !== null && (found.length > 0 || this.#isWhole());
-      if (isKnown && turn === this.#begun) this.#keep(id, found);
+      if (!this.#known.has(id)) return;
+      const { leftOut } = this.#parts.tables();
+      const isSure = leftOut === undefined || found.length > 0;
+      const known = isSure ? found : `nothing changed in the tables that are read, but ${leftOut}`;
+      this.#keep(id, turn === this.#begun ? known : NOT_ALONE);
     };
-    return { changes, end };
+    const later = async () => {
+      const found = turn === this.#begun ? await changes() : NOT_ALONE;
+      if (turn === this.#begun && Array.isArray(found)) this.#keep(id, found);
+    };
+    return { changes, end, later };
   }
 
-  #changesBetween(before: Reading, after: Reading): RowChange[] | null {
+  /** Begins a reading, and waits for its moment, but not for its rows. @returns gives the reading, or why there is none */
+  async #readBefore(): Promise<() => Promise<Reading | string>> {
+    if (this.#isLate) return async () => TOO_LATE;
+    let setMoment = () => {};
+    const moment = new Promise<void>((resolve) => {
+      setMoment = resolve;
+    });
+    const reading = this.#read(setMoment);
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const limit = new Promise<'late'>((resolve) => {
+      timer = setTimeout(resolve, MAX_WAIT_MS, 'late');
+    });
+    const first = await Promise.race([moment, reading, limit]);
+    clearTimeout(timer);
+    if (first !== 'late') return () => reading;
+    this.#isLate = true;
+    this.#report(TOO_LATE);
+    void reading.then(() => {
+      this.#isLate = false;
+    });
+    return async () => TOO_LATE;
+  }
+
+  #changesBetween(id: string, before: Reading, after: Reading): Known {
     try {
-      return changesBetween(before.rows, after.rows).map((change) =>
-        shownChange(change, after.keys.get(change.table) ?? before.keys.get(change.table)),
-      );
+      const all = changesBetween(before.rows, after.rows);
+      return sortByRelevance(all, after, this.#parts.tiesOf(id)).map(({ isNoise, ...change }) => ({
+        ...shownChange(change, after.keys.get(change.table) ?? before.keys.get(change.table)),
+        ...(isNoise && { noise: true as const }),
+      }));
     } catch (error) {
-      this.#report(reasonOf(error));
-      return null;
+      return this.#report(reasonOf(error));
     }
   }
 
-  #keep(id: string, changes: RowChange[]): void {
-    this.#changes.set(id, changes);
-    const [oldest] = this.#changes.keys();
-    if (this.#changes.size > MAX_KEPT && oldest !== undefined) this.#changes.delete(oldest);
+  #keep(id: string, known: Known): void {
+    this.#known.set(id, known);
+    const [oldest] = this.#known.keys();
+    if (this.#known.size > MAX_KEPT && oldest !== undefined) this.#known.delete(oldest);
   }
 
-  async #read(): Promise<Reading | undefined> {
-    if (this.#isOff) return undefined;
+  /** @returns the reading, or why there is none */
+  async #read(onMoment = () => {}): Promise<Reading | string> {
     const began = performance.now();
-    let reading: Reading | undefined;
-    let problem: string | undefined;
     try {
-      reading = await this.#readRows();
+      const reading = await this.#parts.read(onMoment);
+      this.#lastMs = Math.round(performance.now() - began);
+      this.#problem = null;
+      if (this.#lastMs > SLOW_MS && !this.#isSlowReported) {
+        this.#isSlowReported = true;
+        this.#parts.notice(
+          `Reading the shop's database takes ${this.#lastMs} ms. IPNs do not wait for it, but what they change is known later. dbSkip leaves tables out`,
+        );
+      }
+      return reading;
     } catch (error) {
-      problem = reasonOf(error);
+      return this.#report(reasonOf(error));
     }
-    const tookMs = Math.round(performance.now() - began);
-    if (tookMs > MAX_READ_MS) {
-      this.#isOff = true;
-      this.#isReported = false;
-      problem ??= `reading the database took ${tookMs} ms`;
-      problem = `${problem}. It is no longer read`;
-    }
-    if (problem !== undefined) this.#report(problem);
-    return reading;
   }
 
-  /** Reports once why nothing is known, and that it is no longer read. The database may be there later. */
-  #report(why: string): void {
-    if (this.#isReported) return;
-    this.#isReported = true;
-    this.#notice(`What IPNs change in the shop is not known: ${why}`);
+  /** Reports why nothing is known, unless it is the same as before. @returns the reason */
+  #report(why: string): string {
+    if (why !== this.#reported) this.#parts.notice(`What IPNs change in the shop is not known: ${why}`);
+    this.#reported = why;
+    this.#problem = why;
+    return why;
   }
 }
+
+const NOT_ALONE = 'another IPN or return was under way at the same time, and may have caused the changes';
+const TOO_LATE = `the database did not answer within ${MAX_WAIT_MS / 1_000} s, and no IPN waits longer`;
 
 const reasonOf = (error: unknown) => (error instanceof Error ? error.message : String(error));

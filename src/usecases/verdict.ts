@@ -130,7 +130,7 @@ export function verdictOnDelivery(delivery: Delivery, parts: VerdictDependencies
   const isGenuine =
     verdictOnFault(delivery, last, parts.dialect) === undefined && !verdictOnForgery(delivery, parts);
   if (isGenuine && verdict.tone === 'good' && changedNothing(delivery, parts)) {
-    const byReturn = parts.rows.of(delivery.paymentId ?? '') ?? [];
+    const byReturn = (parts.rows.of(delivery.paymentId ?? '') ?? []).filter(({ noise }) => !noise);
     return byReturn.length
       ? makeVerdict(
           'warning',
@@ -222,7 +222,7 @@ function changedNothing(
   { id, paymentId, status, attemptCount }: Delivery,
   { rows, store }: VerdictDependencies,
 ): boolean {
-  if (status !== 'success' || paymentId === null || rows.of(id)?.length !== 0) return false;
+  if (status !== 'success' || paymentId === null || !rows.of(id)?.every(({ noise }) => noise)) return false;
   const isAccepted = (of: string, count?: number) =>
     store.state
       .attemptsOf(of)

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -40,6 +41,17 @@ describe('a preset', () => {
     const options = withPreset({ preset: 'prestashop', onNotice: (text) => notices.push(text) });
     expect(options).toMatchObject({ orders: 9, db: expect.any(String) });
     expect(notices).toEqual([expect.stringContaining('9 orders that you place by hand')]);
+  });
+
+  it.each([
+    ['opencart', 'http://localhost/shop/index.php?route=extension/payment/pay_me/callback', 'pay_me'],
+    ['prestashop', 'http://localhost/shop/en/module/payme/ipn?cart=6', 'payme'],
+    ['prestashop', 'http://localhost/shop/index.php?fc=module&module=payme&controller=ipn', 'payme'],
+  ] as const)('%s orders in the storefront that the address names (%s)', (preset, ipnUrl, method) => {
+    const { orderCmd = '', db } = withPreset({ preset, ipnUrl });
+    expect(orderCmd).toMatch(/^B='http:\/\/localhost\/shop'\n/);
+    expect([orderCmd.includes(`'${method}'`), db]).toEqual([true, `mysql://localhost/${preset}`]);
+    execFileSync('sh', ['-n'], { input: orderCmd });
   });
 
   it('places as many orders as the user says', () => {

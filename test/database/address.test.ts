@@ -88,10 +88,10 @@ describe('the address of a database', () => {
     expect(await connection(db)).toBe(expected);
   });
 
-  it('is checked before the first reading, unless it cannot be resolved yet', async () => {
-    const check = (db: string) => new Database({ db }, resolve).requireAllowed();
-    await check('mysql://nowhere/x');
-    await expect(check('mysql://db.example.com/x')).rejects.toThrow('forbidden host: db.example.com');
+  it('is checked before the database is connected', async () => {
+    const connect = (db: string) => new Database({ db }, resolve).connect();
+    await expect(connect('mysql://nowhere/x')).rejects.toThrow('the name nowhere cannot be resolved');
+    await expect(connect('mysql://db.example.com/x')).rejects.toThrow('forbidden host: db.example.com');
   });
 
   it('may leave the host to the variable PGHOST, which is checked, too', async () => {

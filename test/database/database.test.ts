@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { changesBetween } from '../../src/database/changes.ts';
@@ -34,15 +34,19 @@ const SQL = [
   "INSERT INTO mails VALUES ('same'); INSERT INTO mails VALUES ('same');",
 ].join('\n');
 
-/** Reads the database, changes it, and reads it again. */
+/** Reads the database, changes it, and reads it again, as of the moment that is told. */
 async function changed(db: string, change: (sql: string) => void) {
   change(SQL);
   const database = open({ db, dbSkip: ['left_out'] });
+  onTestFinished(() => database.close());
   const { rows: before } = await database.read();
   expect(before.get('orders')?.get('17')).toMatchObject({ identifier: 'it\'s "one"', total: 49.9 });
   expect(before.get('mails')?.size).toBe(2);
   change("UPDATE orders SET status = 'paid'; INSERT INTO mails VALUES ('same');");
-  return changesBetween(before, (await database.read()).rows);
+  const { rows: after } = await database.read(() => change("UPDATE orders SET status = 'later';"));
+  // It would wait for a transaction that is still open.
+  change('DROP TABLE mails;');
+  return changesBetween(before, after);
 }
 
 const CHANGES = [
@@ -81,6 +85,14 @@ db.execute('BEGIN')
 db.execute("UPDATE orders SET status = 'paid'")
 os._exit(0)
 `;
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
 
 const unlessMissing = (program: string) =>
   isInstalled(program) ? '' : ` (not tried here: ${program} is missing)`;
@@ -135,6 +147,32 @@ b`;
     expect(existsSync(`${file}.run`)).toBe(false);
   });
 
+  it('is read by one client, which is started again if it dies, and ends with the database', async () => {
+    const folder = await temporaryFolder();
+    const [file, log] = [join(folder, 'shop.db'), join(folder, 'log')];
+    const client = execFileSync('which', ['sqlite3'], { encoding: 'utf8' }).trim();
+    await writeFile(join(folder, 'sqlite3'), `#!/bin/sh\necho $$ >> ${log}\nexec ${client} "$@"\n`, {
+      mode: 0o755,
+    });
+    execFileSync('sqlite3', [file], { input: SQL });
+    onTestFinished(() => void vi.unstubAllEnvs());
+    vi.stubEnv('PATH', `${folder}:${process.env['PATH']}`);
+    const database = open({ db: `sqlite:${file}` });
+    onTestFinished(() => database.close());
+    const readBy = async () => {
+      expect((await database.read()).rows.get('orders')?.size).toBe(1);
+      return (await readFile(log, 'utf8')).trim().split('\n').map(Number);
+    };
+    await readBy();
+    const [first = 0, ...others] = await readBy();
+    expect(others).toEqual([]);
+    process.kill(first, 'SIGKILL');
+    const [, second = 0] = await readBy();
+    await database.close();
+    await expect.poll(() => isRunning(second)).toBe(false);
+    await expect(database.read()).rejects.toThrow('it is closed');
+  });
+
   it('that does not exist is not created', async () => {
     await expect(open({ db: 'sqlite:/nowhere/shop.db' }).read()).rejects.toThrow('no such file');
   });
@@ -151,7 +189,7 @@ describe.skipIf(!isInstalled('postgres'))(`PostgreSQL${unlessMissing('postgres')
     vi.stubEnv('PGHOSTADDR', elsewhere);
     vi.stubEnv('PGSERVICEFILE', join(services, 'services.conf'));
     vi.stubEnv('PGSERVICE', 'elsewhere');
-    expect((await open({ db }).read()).rows.size).toBe(2);
+    expect((await open({ db }).read()).rows.size).toBe(1);
   });
 
   it('is read with JSON of any depth, lists, types of its own and names that need quoting', async () => {
@@ -174,6 +212,17 @@ describe.skipIf(!isInstalled('mariadbd'))(`MariaDB${unlessMissing('mariadbd')}`,
   it('is read', async () => {
     const { db, run } = await startMariaDb();
     expect(await changed(db, run)).toEqual(expect.arrayContaining(CHANGES));
+  });
+
+  it('is read as of the moment that is told, also without transactions', async () => {
+    const { db, run } = await startMariaDb();
+    run(
+      "CREATE TABLE orders (id INT PRIMARY KEY, status TEXT) ENGINE = MyISAM; INSERT INTO orders VALUES (1, 'pending');",
+    );
+    const database = open({ db });
+    onTestFinished(() => database.close());
+    const { rows } = await database.read(() => run("UPDATE orders SET status = 'paid';"));
+    expect(rows.get('orders')?.get('1')).toEqual({ id: 1, status: 'pending' });
   });
 
   it('is read with bytes, bits, control characters and names that need quoting', async () => {

@@ -1,5 +1,5 @@
 """A shop whose orders are rows in SQLite. FLAW: mail (each copy of an IPN sends a mail), stock, unsigned, float (signs
-49.9 for 49.90), silent (answers 200 to everything), early (takes the stock
+49.9 for 49.90), silent (answers 200 to everything), failing (answers 500 to everything), early (takes the stock
 before the checks), return (only the return page pays)."""
 
 import hashlib
@@ -52,6 +52,8 @@ class Handler(BaseHTTPRequestHandler):
     def answer(self, status, text):
         if "silent" in FLAW:
             status, text = 200, ""
+        if "failing" in FLAW:
+            status, text = 500, "<p>There has been a critical error on this website.</p>"
         self.send_response(status)
         self.end_headers()
         self.wfile.write(text.encode())

@@ -1,9 +1,11 @@
+import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Delivery } from '../../src/contract/delivery.ts';
 import type { Diagnosis } from '../../src/contract/diagnosis.ts';
+import type { Status } from '../../src/contract/emulator.ts';
 import type { Payment, Settled } from '../../src/contract/payment.ts';
-import { runJson } from '../helpers/cli.ts';
+import { run, runJson } from '../helpers/cli.ts';
 import { MISSING, startSqliteShop } from '../helpers/databases.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
@@ -62,26 +64,66 @@ describe.skipIf(MISSING)(`start --db${here}`, () => {
       });
   });
 
-  it('lets a diagnosis judge by the rows, for a receiver that answers everything alike', async () => {
+  it.each(['silent', 'failing'])(
+    'lets a diagnosis judge by the rows, for a receiver that answers everything alike (%s)',
+    async (answer) => {
+      const cwd = await temporaryFolder();
+      const sim = await startSim({ secretKey: SECRET, db: `sqlite:${join(cwd, 'shop.db')}` });
+      const shop = await startSqliteShop(cwd, sim, { FLAW: `float ${answer}` });
+      for (const input of [{}, { paidWhen: 'orders.status=paid' }]) {
+        await fetch(`${shop}/order`, { method: 'POST' });
+        const [order] = (await ask<{ data: { id: string }[] }>(sim, 'GET', '/payments')).body.data;
+        await ask(sim, 'POST', `/payments/${order?.id}/settle`, { outcome: 'approve', awaitDelivery: true });
+        const { body } = await ask<Diagnosis>(sim, 'POST', `/ipns/${order?.id}/diagnose`, input);
+        expect(body).toMatchObject({ mistake: 'amount-reformatted' });
+      }
+    },
+  );
+
+  it('lets a diagnosis see that the genuine IPN pays, and is answered 500', async () => {
     const cwd = await temporaryFolder();
     const sim = await startSim({ secretKey: SECRET, db: `sqlite:${join(cwd, 'shop.db')}` });
-    const shop = await startSqliteShop(cwd, sim, { FLAW: 'float silent' });
+    const shop = await startSqliteShop(cwd, sim, { FLAW: 'failing' });
     await fetch(`${shop}/order`, { method: 'POST' });
     const [order] = (await ask<{ data: { id: string }[] }>(sim, 'GET', '/payments')).body.data;
-    const how = { outcome: 'approve', awaitDelivery: true };
-    await ask(sim, 'POST', `/payments/${order?.id}/settle`, how);
-    const diagnose = (input: object) => ask<Diagnosis>(sim, 'POST', `/ipns/${order?.id}/diagnose`, input);
-    expect((await diagnose({})).body.cause).toBeNull();
-    const { body } = await diagnose({ paidWhen: 'orders.status=paid' });
-    expect(body).toMatchObject({ mistake: 'amount-reformatted' });
+    await ask(sim, 'POST', `/payments/${order?.id}/settle`, { outcome: 'approve', awaitDelivery: true });
+    const input = "UPDATE orders SET status = 'pending'";
+    execFileSync('sqlite3', [join(cwd, 'shop.db')], { input });
+    const { body } = await ask<Diagnosis>(sim, 'POST', `/ipns/${order?.id}/diagnose`, {});
+    expect(body).toMatchObject({ accepted: 'genuine', summary: expect.stringContaining('orders.status') });
   });
 
-  it('leaves a database alone that cannot be read, and says so', async () => {
-    const sim = await startSim({ db: 'sqlite:/nowhere/shop.db' });
+  it('starts before the shop has created its file, and says so until then', async () => {
+    const cwd = await temporaryFolder();
+    const sim = await startSim({ db: `sqlite:${join(cwd, 'shop.db')}` });
     const receiver = await startReceiver();
     const { delivery } = await paid(sim, { ipn_url: receiver.url });
     const { body } = await ask<Delivery>(sim, 'GET', `/ipns/${delivery?.id}`);
-    expect(body).toMatchObject({ state: 'delivered', changes: null });
+    const why = expect.stringMatching(/^the database cannot be read: ENOENT/);
+    expect(body).toMatchObject({ state: 'delivered', changes: null, changesUnknown: why });
+    const { body: status } = await ask<Status>(sim, 'GET', '/status');
+    expect(status.database).toEqual({ tables: 0, lastMs: null, problem: why });
+    const here = { cwd, env: { GATEWAY_SIM_URL: sim.url } };
+    expect((await run(['ipn', 'show', delivery?.id ?? ''], here)).stdout).toMatch(
+      /In your shop +not known: the database cannot be read: ENOENT/,
+    );
+    expect((await run(['status'], here)).stdout).toMatch(
+      /Database +not read: the database cannot be read: ENOENT/,
+    );
+    const page = await (await fetch(`${sim.url}/_sim/ui/payments/${delivery?.paymentId}`)).text();
+    expect(page).toContain('not known: the database cannot be read: ENOENT');
+  });
+
+  it('does not start with an address that is wrong, and says what to do', async () => {
+    const cwd = await temporaryFolder();
+    for (const db of ['sqlite:/nowhere/shop.db', 'mysql://root@localhost/shop?socket=/nowhere']) {
+      const { code, stderr } = await run(['start', '--in-memory', '--port', '0', '--db', db], { cwd });
+      expect([code, stderr]).toEqual([
+        2,
+        expect.stringMatching(/^gateway-sim: the database cannot be read: /),
+      ]);
+      expect(stderr).toContain('Start the database before gateway-sim');
+    }
   });
 });
 

@@ -130,7 +130,7 @@ const confirms = (go: typeof opened) =>
 
 const noCookie = ({ options }: Shop) =>
   options.orderUrl === undefined
-    ? 'only an order that --order-url places shows its cookies'
+    ? 'no cookies are known: use --order-url, or let --order-cmd print the Set-Cookie headers, as curl -i does'
     : 'placing the order set no cookie';
 
 const STRANGERS_CANCEL =

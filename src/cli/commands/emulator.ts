@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { ShopDatabase } from '../../contract/emulator.ts';
 import { command, GatewayError, hint, usage } from '../../contract/error.ts';
+import { pluralize } from '../../contract/text.ts';
 import { noServer } from '../../library/control-client.ts';
 import { isAlive } from '../../store/process-identity.ts';
 import { profileText } from '../../system/fidelity.ts';
@@ -31,6 +33,7 @@ export const status = defineCommand({
       Started: facts.startedAt,
       Payments: counts.join(', '),
       IPNs: String(facts.counts.deliveries),
+      Database: facts.database ? describeDatabase(facts.database) : undefined,
       Clock: `${facts.clock.now}${facts.clock.frozen ? '  (frozen)' : ''}`,
     });
     const faults = facts.faults.filter(({ spent }) => !spent);
@@ -44,6 +47,11 @@ export const status = defineCommand({
     };
   },
 });
+
+const describeDatabase = ({ tables, lastMs, problem }: ShopDatabase) =>
+  problem === null
+    ? `${pluralize(tables, 'table')} read around each IPN${lastMs === null ? '' : ` (the last time in ${lastMs} ms)`}`
+    : `not read: ${problem}`;
 
 export const stop = defineCommand({
   summary: 'stop the running emulator',

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
 import { curlCommand } from '../../contract/curl.ts';
 import type { Delivery } from '../../contract/delivery.ts';
-import { describeChanges } from '../../contract/describe-changes.ts';
+import { describeShop } from '../../contract/describe-changes.ts';
 import {
   ASKS_WITH_INVALID_SIGNATURES,
   FORGED_IPN_ACCEPTED,
@@ -333,7 +333,7 @@ function deliveryText(delivery: FiredIpn): string {
     State: state,
     [`Attempt ${number}`]: describeLastAttempt(delivery),
     ...progressFacts(delivery),
-    'In your shop': delivery.changes?.length ? describeChanges(delivery.changes) : undefined,
+    'In your shop': describeShop(delivery.changes, delivery.changesUnknown) ?? undefined,
     Note: remarksOn(delivery).join('; ') || undefined,
     ...verdictFacts(delivery.verdict),
   });

@@ -366,6 +366,7 @@ export function controlRoutes(parts: AppDependencies, document: () => Promise<ob
             clock: clockView(clock.read()),
             faults: faults.list.map(faultView),
             notices: [...state.notices()],
+            database: parts.ipns.database,
             counts: { ...recordCounts(parts), payments: paymentCounts(parts) },
             fidelity: fidelityIn(options),
             options: {

@@ -103,6 +103,7 @@ export function deliveryView(
     forwardedTo: ipns.forwardedTo(delivery),
     note,
     changes,
+    changesUnknown: delivery.attemptCount > 0 ? ipns.whyUnknown(delivery.id) : null,
     ...verdict,
   };
 }

@@ -1,5 +1,5 @@
 import { type Child, useContext } from 'hono/jsx';
-import { describeChanges } from '../../../contract/describe-changes.ts';
+import { describeShop } from '../../../contract/describe-changes.ts';
 import {
   ASKS_WITH_INVALID_SIGNATURES,
   describeAttempts,
@@ -34,7 +34,9 @@ export function VerdictCard(props: {
   const { of, ipn, payment, from, parts, children } = props;
   const { tone, headline, where, cause, fix, signed, code, action, to, unexplained, outcome } = of;
   const page = ipn && recordPath('ipns', ipn.id);
-  const changes = ipn && parts.ipns.changesOf(ipn.id);
+  const inShop = ipn?.attemptCount
+    ? describeShop(parts.ipns.changesOf(ipn.id), parts.ipns.whyUnknown(ipn.id))
+    : null;
   const address = (ipn && (parts.ipns.forwardedTo(ipn) ?? ipn.url)) ?? '';
   const isGenuine = ipn?.paymentId != null && ipn.signedWith !== '';
   const attempts = ipn ? parts.ipns.attemptsOf(ipn.id) : [];
@@ -57,7 +59,7 @@ export function VerdictCard(props: {
               ['Attempts', isMixed ? describeAttempts(attempts) : null],
               ['Why', withoutStart(cause, headline) || null],
               ['What it means', outcome ?? null],
-              ['In your shop', changes?.length ? describeChanges(changes) : null],
+              ['In your shop', inShop],
               ['Your handler signed', signed && <SignedText text={signed.found} from={right} {...signed} />],
               ['In the IPN', signed && <SignedText text={right} from={signed.found} {...signed} />],
             ]}
