@@ -33,6 +33,7 @@ const OPTIONS = {
   timeoutMs: true,
   waitMs: true,
   signal: true,
+  thorough: true,
   cancelled: true,
   onCase: true,
   onNotice: true,

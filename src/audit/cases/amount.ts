@@ -7,6 +7,7 @@ import {
   family,
   IS_PAID,
   PAYS_FOR_LESS,
+  passesWith,
   type Run,
   rejects,
   send,
@@ -95,7 +96,7 @@ const forAmounts = (values: OtherAmount['values']) =>
 /** A shop loses nothing if it accepts more than the order costs. */
 function otherAmount(values: OtherAmount['values']): Run {
   const any = forAmounts(values);
-  return async (shop) => {
+  return passesWith(any, async (shop) => {
     const finding = await any(shop);
     const { unpaid } = finding;
     const isMore = (price: string) => (amount: string) => Number(amount) > Number(price);
@@ -104,7 +105,7 @@ function otherAmount(values: OtherAmount['values']): Run {
     if (others.verdict === 'fail') return others;
     const why = 'Your shop accepts overpayments. It loses nothing, but customers may ask for a refund.';
     return { ...finding, verdict: 'note', why };
-  };
+  });
 }
 
 const otherAmounts: Cases = Object.fromEntries(
@@ -255,6 +256,6 @@ export const AMOUNT: readonly AuditCase[] = family({
     state: `${IS_PAID}, and arrived again`,
     mistake: 'paid-more-than-once',
     // The probe may also report shared data, such as the stock.
-    alone: true,
+    alone: 'counts',
   },
 });

@@ -4,8 +4,17 @@ import type { Payment } from '../../contract/payment.ts';
 import { duration } from '../../contract/time.ts';
 import { errorPage, ownWords, answerProblem as problemOfAnswer } from '../../domain/receiver-answer.ts';
 import { pause, performance } from '../../system/real-time.ts';
-import { type AuditCase, evidence, type Finding, type Target, withOrder, withoutProbe } from '../case.ts';
-import type { Observation } from '../client.ts';
+import {
+  type AuditCase,
+  evidence,
+  type Finding,
+  fail,
+  family,
+  type Target,
+  withOrder,
+  withoutProbe,
+} from '../case.ts';
+import { curlOf, type Observation } from '../client.ts';
 import { type Fix, MISTAKES } from '../mistakes.ts';
 import { originOf } from '../order-source.ts';
 import {
@@ -158,7 +167,7 @@ export const CONTROL: AuditCase = {
   about: 'A correct IPN for a real payment, which must mark its order as paid.',
   harm: 'Customers pay, but their orders are not fulfilled.',
   mistake: 'handler-breaks',
-  alone: true,
+  alone: 'disturbs',
   run: withOrder(async (target): Promise<Finding> => {
     const { shop, payment, before } = target;
     const { ipnUrl } = shop.options;
@@ -233,3 +242,34 @@ export const CONTROL: AuditCase = {
     return { ...shown, verdict: 'pass' };
   }),
 };
+
+/** Every other case compares its own request with the control. What a genuine IPN does not do is nobody's fault but its own. */
+export const EVERY_PAYMENT: readonly AuditCase[] = family({
+  class: 'control',
+  group: 'control',
+  harm: 'Some customers pay and get nothing.',
+  mistake: 'payments-lost',
+  last: true,
+})({
+  'every-payment': {
+    about:
+      'The genuine IPNs of all orders that nothing else was sent to: each must pay its order, also when sent again.',
+    run: async (shop) => {
+      const named = ({ identifier, amount, currency }: Payment) => `"${identifier}" (${amount} ${currency})`;
+      for (const { payment, observation } of shop.lost) {
+        await shop.sendGenuine(payment);
+        if ((await shop.lookUntilPaid(payment)).paid !== false) continue;
+        const request = shop.postOf(payment)(shop.ipnOf(payment));
+        const { answer: _, ...shown } = evidence(shop, request, observation);
+        const [paid] = shop.settled;
+        const working = paid && curlOf(shop.postOf(paid.payment)(shop.ipnOf(paid.payment)));
+        const other = paid && `, while that of ${named(paid.payment)} did`;
+        const why = `The genuine IPN of the order ${named(payment)} did not pay it, twice${other}. Of ${shop.settled.length + shop.lost.length} payments, ${shop.lost.length} were lost.`;
+        const curl = [shown.curl, ...(working ? [`# This one paid its order:\n${working}`] : [])].join('\n');
+        return { ...shown, ...fail(why), curl };
+      }
+      const observed = `${shop.settled.length} genuine IPNs paid their orders`;
+      return { verdict: 'pass', sent: 'the genuine IPNs of the audit', observed, curl: null };
+    },
+  },
+});

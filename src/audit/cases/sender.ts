@@ -13,7 +13,7 @@ import {
 import type { ProbeRequest } from '../client.ts';
 import { type Fields, type Ipn, type Pair, WRONG_SIGNATURE, withQuery } from '../ipn.ts';
 import type { MistakeName } from '../mistakes.ts';
-import { asJson, TRANSPORTS } from '../transports.ts';
+import { AS_FORM, asJson, OTHER_TRANSPORTS, type Transport } from '../transports.ts';
 
 /*
  * Who sent an IPN. Authentication must hold on every way into a handler, so each transport is tried with each signature
@@ -22,6 +22,9 @@ import { asJson, TRANSPORTS } from '../transports.ts';
 
 /** Forgeries must neither pay the order nor change it. */
 const forged = (forge: Forge) => rejects(forge, { leavesNoTraces: true });
+
+const ofSender = (common: Pick<AuditCase, 'class' | 'mistake'>) =>
+  family({ group: 'sender', harm: PAYS_ORDERS, ...common });
 
 const OTHER_KEY = 'not-the-secret-key';
 
@@ -91,30 +94,40 @@ const SIGNATURES: Readonly<Record<string, WrongSignature>> = {
   },
 };
 
-/** Each transport with each signature. A form needs no name. */
-const AUTHENTICATION = Object.entries(TRANSPORTS).flatMap(([transport, { about: how, send }]) =>
-  Object.entries(SIGNATURES).flatMap(([name, { about, values, class: kind, mistake }]) => {
-    const isForm = transport === 'form';
-    const common = {
-      class: kind,
-      group: 'sender',
-      harm: PAYS_ORDERS,
-      mistake: (isForm && mistake) || 'signature-not-checked',
-    } as const;
-    return family(common)({
-      [`${isForm ? '' : `${transport}-`}signature-${name}`]: {
-        about: `An IPN ${about}, ${how}.`,
-        run: forged((target) => {
-          const { shop, payment, ipn } = target;
-          const fields = shop.jsonOf(payment);
-          return values(ipn, shop.gateway.secretKey).map((value) =>
-            send({ ...fields, [shop.tools.names.signature]: value }, target),
-          );
-        }),
+/** An IPN with each of the wrong values of its signature. */
+const withSignatures = (transport: Transport, values: WrongSignature['values']) =>
+  forged((target) => {
+    const { shop, payment, ipn } = target;
+    const fields = shop.jsonOf(payment);
+    return values(ipn, shop.gateway.secretKey).map((value) =>
+      transport.send({ ...fields, [shop.tools.names.signature]: value }, target),
+    );
+  });
+
+/** Each signature as a form, as real IPNs are, and all of them in each other transport. */
+const AUTHENTICATION: readonly AuditCase[] = [
+  ...Object.entries(SIGNATURES).flatMap(([name, { about, values, class: kind, mistake }]) =>
+    ofSender({ class: kind, mistake: mistake ?? 'signature-not-checked' })({
+      [`signature-${name}`]: {
+        about: `An IPN ${about}, ${AS_FORM.about}.`,
+        run: withSignatures(AS_FORM, values),
       },
-    });
-  }),
-);
+    }),
+  ),
+  ...ofSender({ class: 'A', mistake: 'signature-not-checked' })(
+    Object.fromEntries(
+      Object.entries(OTHER_TRANSPORTS).map(([name, transport]) => [
+        `${name}-signature`,
+        {
+          about: `IPNs with each of these wrong signatures, or without one, ${transport.about}.`,
+          run: withSignatures(transport, (ipn, secretKey) =>
+            Object.values(SIGNATURES).flatMap(({ values }) => values(ipn, secretKey)),
+          ),
+        },
+      ]),
+    ),
+  ),
+];
 
 /** Signs with a key that is not the merchant's. */
 const signedWith =
@@ -341,9 +354,6 @@ function withEachParameter(url: string, value: string): string[] {
     return address.href;
   });
 }
-
-const ofSender = (common: Pick<AuditCase, 'class' | 'mistake'>) =>
-  family({ group: 'sender', harm: PAYS_ORDERS, ...common });
 
 export const SENDER: readonly AuditCase[] = [
   ...AUTHENTICATION,
