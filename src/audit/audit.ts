@@ -161,7 +161,7 @@ async function handlerOf(gateway: AuditGateway, options: AuditOptions): Promise<
 }
 
 /** @throws GatewayError `usage` for an unknown name */
-function chooseCases({ only = [], thorough = false, db, dbCmd }: AuditOptions): readonly AuditCase[] {
+function chooseCases({ only = [], thorough = false, db, dbCmd, shop }: AuditOptions): readonly AuditCase[] {
   const skipped = only.filter((name) => name.startsWith('-')).map((name) => name.slice(1));
   const wanted = only.filter((name) => !name.startsWith('-'));
   const known = [...CASES.map(({ name }) => name), ...namesOf(AUDIT_GROUPS), ...namesOf(AUDIT_CLASSES)];
@@ -169,11 +169,13 @@ function chooseCases({ only = [], thorough = false, db, dbCmd }: AuditOptions): 
     if (known.includes(name)) continue;
     throw usage(`there is no case, group or class "${name}"${didYouMean(name, known)}`);
   }
+  // The name of a case means that case, and not the group or class of this name.
+  const isCase = (name: string) => CASES.some((one) => one.name === name);
   const named = (names: readonly string[], { name, group, class: kind }: AuditCase) =>
-    [name, group, kind].some((one) => names.includes(one));
-  const hasRows = (db ?? dbCmd) !== undefined;
+    [name, group, kind].some((one) => names.includes(one) && (one === name || !isCase(one)));
+  const given = { db: db ?? dbCmd, shop };
   const isWanted = (one: AuditCase) => (wanted.length ? named(wanted, one) : thorough || QUICK.has(one.name));
-  return CASES.filter((one) => hasRows || !one.needsRows).filter(
+  return CASES.filter(({ needs }) => !needs || given[needs] !== undefined).filter(
     (one) => one === CONTROL || (isWanted(one) && !named(skipped, one)),
   );
 }
@@ -231,7 +233,7 @@ async function unlessLate(signal: AbortSignal | undefined, run: Promise<void>): 
 
 /** Cancels the audit's pending orders: if they were settled later, the shop would ship goods that no customer bought. */
 async function cancelLeftOver(gateway: AuditGateway, orders: Orders): Promise<void> {
-  for (const { id } of [...orders.made, ...orders.spare]) {
+  for (const { id } of [...orders.made, ...orders.repeated, ...orders.spare]) {
     await gateway.payments.cancel(id, { delivery: 'redirect-only', by: 'audit' }).catch((error: unknown) => {
       if (!(error instanceof GatewayError) || error.code !== 'wrong_state') throw error;
     });
@@ -404,7 +406,12 @@ async function tryAgain(
   }
   if (seen >= 2) {
     const without = await withoutRequest(one, run, shop);
-    if (without?.verdict !== 'fail') return [last, `${seen}/${tries}`];
+    // What a response shows is proven by it. A shop that takes no payment any more has been broken by the request.
+    const isProven =
+      one.group === 'leaks' ||
+      without?.verdict !== 'fail' ||
+      (last.isLoss && (await withoutRequest(one, run, shop))?.verdict === 'fail');
+    if (isProven) return [last, `${seen}/${tries}`];
     const why = `the same happens without this request: ${without.why ?? one.harm}`;
     return [{ ...last, verdict: 'unproven', why }, `${seen}/${tries}`];
   }

@@ -46,8 +46,8 @@ interface Common extends Pick<AuditCaseInfo, 'group' | 'class'> {
   isRace?: true;
   /** Whether the case checks the responses to all other cases. */
   last?: true;
-  /** Whether it is about what only the database of the shop shows. */
-  needsRows?: true;
+  /** Whether it needs the database of the shop, or the command that starts the shop. */
+  needs?: 'db' | 'shop';
   /** Why it is skipped if the audit makes up the orders. */
   needsOrders?: string;
   /** What must have happened before its request, for people who repeat it. */
@@ -299,8 +299,16 @@ interface Rejecting extends Required<Pick<Rejection, 'findFlaw'>> {
 export const passesWith = ({ rejecting }: Run, run: Run): Run =>
   Object.assign(run, rejecting && { rejecting });
 
-type Forged = Sent | readonly Sent[] | string;
+/** Requests; or why the shop cannot be harmed by any (`safe`), or why the case is skipped. */
+type Forged = Sent | readonly Sent[] | { safe: string } | string;
 export type Forge = (target: Target) => Forged | Promise<Forged>;
+
+/** The requests of a forge; or the finding, if there are none. */
+async function requestsOf(forge: Forge, target: Target): Promise<Sent[] | Finding> {
+  const forged = await forge(target);
+  if (typeof forged === 'string') return skipped(forged);
+  return 'safe' in forged ? { ...skipped(forged.safe), verdict: 'pass' } : [forged].flat();
+}
 
 /** What else is seen of requests that must be rejected. */
 interface Rejection {
@@ -361,10 +369,9 @@ export function rejects(
    */
   const oneOrAll = async (shop: Shop, finding: Finding, led: readonly ProbeRequest[]): Promise<Finding> => {
     const alone = await withOrder(async (target) => {
-      const last = [await forge(target)].flat()[led.length - 1];
-      return last === undefined || typeof last === 'string'
-        ? skipped('there is nothing to send')
-        : (await oneByOne(target, [last]))[0];
+      const forged = await requestsOf(forge, target);
+      const last = Array.isArray(forged) ? forged[led.length - 1] : undefined;
+      return last ? (await oneByOne(target, [last]))[0] : skipped('there is nothing to send');
     })(shop);
     if (alone.verdict !== 'fail') return { ...finding, sent: sentText(shop, led), curl: curlsOf(led) };
     harmful.set(shop, led.length - 1);
@@ -391,9 +398,8 @@ export function rejects(
       let isHarmless = true;
       let led: readonly ProbeRequest[] = [];
       const finding = await withOrder(async (target) => {
-        const forged = await forge(target);
-        if (typeof forged === 'string') return skipped(forged);
-        const all = [forged].flat();
+        const all = await requestsOf(forge, target);
+        if (!Array.isArray(all)) return all;
         const known = all[harmful.get(shop) ?? -1];
         if (known) return (await oneByOne(target, [known]))[0];
         // Several are sent together first, and one by one only if something happened.
@@ -428,11 +434,10 @@ export async function passedTogether(
   const tried = await withOrder(async (target) => {
     for (const one of cases) {
       const { forge, findFlaw } = one.run.rejecting ?? {};
-      const forged = await forge?.(target);
-      if (typeof forged === 'string') passed.set(one, skipped(forged));
-      if (forged === undefined || typeof forged === 'string') continue;
+      const forged = forge && (await requestsOf(forge, target));
+      if (forged && !Array.isArray(forged)) passed.set(one, forged);
       const sent = [];
-      for (const each of [forged].flat()) sent.push(await send(target, each));
+      for (const each of Array.isArray(forged) ? forged : []) sent.push(await send(target, each));
       const [first, last] = [sent[0], sent.at(-1)];
       const isFlawed = first && sent.some(({ observation }) => findFlaw?.(observation, first.observation));
       if (last && !isFlawed) passed.set(one, { ...last.shown, verdict: 'pass' });

@@ -13,7 +13,14 @@ import { Ipn } from './ipn.ts';
 import { areByHand, type CompleteOptions, hasOrders } from './options.ts';
 import { Orders } from './order-source.ts';
 import { Patience } from './patience.ts';
-import { changedPlaces, differenceOf, numericChanges, type OrderSnapshot, probesOf } from './probe.ts';
+import {
+  changedPlaces,
+  comparedBy,
+  differenceOf,
+  numericChanges,
+  type OrderSnapshot,
+  probesOf,
+} from './probe.ts';
 import type { ShopProcess } from './shop-process.ts';
 import { Turns } from './turns.ts';
 import { Witness } from './witness.ts';
@@ -93,8 +100,8 @@ export class Shop {
   readonly #paid = new Map<string, number | undefined>();
   /** Orders to which something else than their genuine IPN was sent. */
   readonly #attacked = new Set<string>();
-  /** Orders to which nothing else was sent, and that their genuine IPN did not pay. */
-  readonly lost: { payment: Payment; observation: Observation }[] = [];
+  /** Orders to which nothing else was sent, and that their genuine IPN did not pay, and when. */
+  readonly lost: { payment: Payment; observation: Observation; at: number }[] = [];
   /** Whether requests on trial are held back: what happens all the same has another cause. */
   holdsBack = false;
   /** Other probes whose output changes without a cause. */
@@ -143,7 +150,9 @@ export class Shop {
 
   /** Learns from the database what an order and a payment are. @throws GatewayError `usage` if it shows neither */
   async #learn(witness: Witness): Promise<void> {
-    this.options.onNotice?.('learning from your database: six orders are placed, and two of them paid');
+    this.options.onNotice?.('learning from your database: a few orders are placed, and two of them paid');
+    // If its identifier is made of the time, the next order has it, too, and neither can be learned from.
+    if (!areByHand(this.options)) (await this.orders.takeNew())?.[Symbol.dispose]();
     const found = await witness.learn(this).catch((error: unknown) => {
       // Nothing is proven if the set-up does not work.
       if (error instanceof GatewayError && error.code === 'check_failed') throw usage(error.message);
@@ -384,7 +393,9 @@ export class Shop {
   /** Records that a genuine IPN did not pay its order, if nothing else explains it. */
   isLost(payment: Payment, observation: Observation): void {
     const isKnown = this.lost.some(({ payment: { id } }) => id === payment.id);
-    if (!isKnown && !this.#attacked.has(payment.id)) this.lost.push({ payment, observation });
+    if (!isKnown && !this.#attacked.has(payment.id)) {
+      this.lost.push({ payment, observation, at: performance.now() });
+    }
   }
 
   /**
@@ -477,7 +488,7 @@ export class Shop {
   /** Waits until nothing changes any more, and returns also when something last changed. */
   async lookUntilAtRest(payment: Payment, restMs = this.patience.restMs) {
     const isSame = (before: OrderSnapshot, after: OrderSnapshot) =>
-      before.text === after.text && !this.changedEffects(before, after).length;
+      before.text === after.text && !this.#changedProbes(before, after).length;
     const { reading, changedAt } = await this.patience.untilAtRest(() => this.look(payment), isSame, restMs);
     return { look: reading, changedAt };
   }
@@ -516,7 +527,7 @@ export class Shop {
 
   /** The places of the order, and the further probes, that changed. */
   #changed(before: OrderSnapshot, after: OrderSnapshot): [places: string[], effects: string[]] {
-    return [changedPlaces(before.text, after.text), this.changedEffects(before, after)];
+    return [changedPlaces(before.text, after.text), this.#changedProbes(before, after)];
   }
 
   /** Remembers what the payment of the control changed. */
@@ -532,6 +543,19 @@ export class Shop {
     const isRecord = await this.records();
     const changed = places.filter((place) => !isRecord(place) && !this.#isExplained(place, before, after));
     return this.witness ? this.witness.placesOf(changed) : changed;
+  }
+
+  /** Where the state of an order is stored, for SQL: learned from its database, or guessed. */
+  orderColumns(): { table: string; column: string; value: string; named: string } {
+    const [path = '', value = 'paid'] = comparedBy(this.options.paidWhen ?? '') ?? ['status'];
+    const [table = 'orders'] = this.witness ? (this.options.paidWhen ?? '').split('.').slice(1) : [];
+    const tie = this.witness?.learned?.order.find((one) => one.startsWith(`${table}.`) && !one.endsWith('*'));
+    return { table, column: path, value, named: tie?.slice(table.length + 1) ?? 'identifier' };
+  }
+
+  /** Whether the genuine IPN of an order was sent. */
+  isPaying({ id }: Payment): boolean {
+    return this.#paid.get(id) !== undefined;
   }
 
   /** Whether a place in the database changes with a payment. */
@@ -640,13 +664,15 @@ export class Shop {
     return new Set(learned.filter((place) => !paidWhen.startsWith(`${place}=`)));
   }
 
-  /** The names of further probes whose output changed, except unstable ones, and more than the genuine IPNs explain. */
-  changedEffects(before: OrderSnapshot, after: OrderSnapshot): string[] {
+  /** The names of further probes whose output changed, except unstable ones. */
+  #changedProbes(before: OrderSnapshot, after: OrderSnapshot): string[] {
     const changed = [...after.effects].filter(([name, text]) => text !== before.effects.get(name));
-    return changed
-      .map(([name]) => name)
-      .filter((name) => !this.unstable.has(name) && !this.#isNamed(name))
-      .filter((name) => !this.#areExplained(name, before, after));
+    return changed.map(([name]) => name).filter((name) => !this.unstable.has(name) && !this.#isNamed(name));
+  }
+
+  /** The names of further probes whose output changed by more than the genuine IPNs explain. */
+  changedEffects(before: OrderSnapshot, after: OrderSnapshot): string[] {
+    return this.#changedProbes(before, after).filter((name) => !this.#areExplained(name, before, after));
   }
 
   /** Whether all numbers of a further probe changed only as the genuine IPNs explain. */

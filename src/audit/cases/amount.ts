@@ -1,3 +1,4 @@
+import { INITIATE_FIELDS } from '../../contract/request-fields.ts';
 import { DOCUMENTED_CURRENCIES } from '../../domain/money.ts';
 import {
   type AuditCase,
@@ -7,6 +8,7 @@ import {
   family,
   IS_PAID,
   PAYS_FOR_LESS,
+  PAYS_OTHER_ORDERS,
   passesWith,
   type Run,
   rejects,
@@ -16,6 +18,7 @@ import {
 import { hundredth, type Ipn, type Pair, withQuery } from '../ipn.ts';
 import { isCountOrLog, numericChanges, type OrderSnapshot } from '../probe.ts';
 import type { Shop } from '../shop.ts';
+import { guessedAddress } from './sandbox.ts';
 
 /*
  * An IPN pays an order only if the customer paid the price, in its currency.
@@ -189,6 +192,21 @@ export const AMOUNT: readonly AuditCase[] = family({
       const inQuery = { ...target.post(low), url: withQuery(target.post(low).url, ...others) };
       return [low.and(pair), low.after(pair), low.and(...others.slice(1)), inQuery];
     }),
+  },
+  'amount-with-digit': {
+    about:
+      "An IPN for the price with a digit more, such as 10.001, with the signature of the attacker's own payment whose identifier begins with that digit: the signed text is the same.",
+    run: rejects(async (target) => {
+      const { shop, payment, ipn } = target;
+      const other = `1${payment.identifier}`;
+      if (other.length > INITIATE_FIELDS.identifier.max)
+        return { safe: 'the identifier has its maximum length, so no other ends with it' };
+      const own = await shop.attackerIpn(payment, other);
+      const { url } = guessedAddress(target);
+      const spliced = ipn.set('amount', `${ipn.get('amount')}1`).set('signature', own.get('signature'));
+      return { url, body: spliced.form };
+    }),
+    harm: PAYS_OTHER_ORDERS,
   },
   'amount-in-parts': {
     about:

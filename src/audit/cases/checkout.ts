@@ -450,8 +450,8 @@ const INITIATE = family({
   },
   'identifier-repeated': {
     about: 'The identifiers of all orders, which must differ.',
-    run: async ({ orders: { made } }) => {
-      const all = made.map(({ identifier }) => identifier);
+    run: async ({ orders: { made, repeated: sameSecond } }) => {
+      const all = [...made, ...sameSecond].map(({ identifier }) => identifier);
       const repeated = all.find((one, index) => all.indexOf(one) !== index);
       if (repeated === undefined) return found('pass', `${all.length} orders had different identifiers`);
       // An order that is initiated again keeps its identifier.

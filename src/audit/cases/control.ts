@@ -10,6 +10,7 @@ import {
   type Finding,
   fail,
   family,
+  skipped,
   type Target,
   withOrder,
   withoutProbe,
@@ -243,6 +244,10 @@ export const CONTROL: AuditCase = {
   }),
 };
 
+const STORE_IT = {
+  text: 'Store the payment, and not only in an object in memory, before you answer the IPN.',
+};
+
 /** Every other case compares its own request with the control. What a genuine IPN does not do is nobody's fault but its own. */
 export const EVERY_PAYMENT: readonly AuditCase[] = family({
   class: 'control',
@@ -256,7 +261,9 @@ export const EVERY_PAYMENT: readonly AuditCase[] = family({
       'The genuine IPNs of all orders that nothing else was sent to: each must pay its order, also when sent again.',
     run: async (shop) => {
       const named = ({ identifier, amount, currency }: Payment) => `"${identifier}" (${amount} ${currency})`;
-      for (const { payment, observation } of shop.lost) {
+      for (const { payment, observation, at } of shop.lost) {
+        // A shop that has taken no payment since then was broken by something else.
+        if (!shop.settled.some((other) => other.at > at)) continue;
         await shop.sendGenuine(payment);
         if ((await shop.lookUntilPaid(payment)).paid !== false) continue;
         const request = shop.postOf(payment)(shop.ipnOf(payment));
@@ -270,6 +277,20 @@ export const EVERY_PAYMENT: readonly AuditCase[] = family({
       }
       const observed = `${shop.settled.length} genuine IPNs paid their orders`;
       return { verdict: 'pass', sent: 'the genuine IPNs of the audit', observed, curl: null };
+    },
+  },
+  'paid-after-restart': {
+    needs: 'shop',
+    about: 'A paid order after the shop was started again: it must still be paid.',
+    run: async (shop) => {
+      const paid = shop.settled.at(-1)?.payment;
+      if (!paid || !shop.canLook) return skipped('no order is known to be paid');
+      await shop.restart();
+      const nothing = { sent: 'nothing: the audit started the shop again', curl: null };
+      if ((await shop.lookUntilPaid(paid)).paid)
+        return { ...nothing, verdict: 'pass', observed: 'the order is still paid' };
+      const why = `The order "${paid.identifier}" was paid, and is not any more since the shop was started again.`;
+      return { ...nothing, ...fail(why), observed: 'the order is not paid', fix: STORE_IT };
     },
   },
 });

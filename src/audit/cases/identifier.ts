@@ -8,9 +8,11 @@ import {
   NO_ORDERS,
   PAYS_OTHER_ORDERS,
   passesWith,
+  payByIpn,
   type Run,
   rejected,
   rejects,
+  send,
   sentText,
   skipped,
   type Target,
@@ -211,6 +213,26 @@ export const IDENTIFIER: readonly AuditCase[] = family({
       `${text.slice(0, -1)}z`,
       `z${text.slice(1)}`,
     ]),
+  },
+  'identifier-shortened': {
+    about:
+      'Genuine IPNs for identifiers that are a part of that of the order, such as P4 for P45: they pay only the orders that have them.',
+    run: withOrder(async (target) => {
+      const { shop, payment, ipn } = target;
+      const { identifier } = payment;
+      const shorter = [identifier.slice(0, -1), identifier.slice(1), identifier.slice(0, -2)].filter(Boolean);
+      const others = shop.orders.made.filter((other) => shorter.includes(other.identifier));
+      for (const other of shop.holdsBack ? [] : others) await payByIpn(shop, other);
+      const unknown = shorter.filter((one) => !others.some((other) => other.identifier === one));
+      const forged = unknown.map((one) => ipn.set('identifier', one).signedWith(shop.gateway.secretKey));
+      for (const one of forged.slice(0, -1)) await send(target, one);
+      const last = forged.at(-1) ?? ipn.badlySigned();
+      const finding = await attack(target, last, rejected(target));
+      const paying = others.map((other) => shop.postOf(other)(shop.ipnOf(other)));
+      const requests = [...paying, ...forged.map(target.post)];
+      return { ...finding, sent: sentText(shop, requests), curl: curlsOf(requests) };
+    }),
+    last: true,
   },
   'identifier-accent': {
     about:

@@ -114,11 +114,15 @@ const OTHER_FIELDS = ['status', 'trx', 'amount', 'currency', 'holder', 'charge',
 /** A shop may write what it rejects into a log. */
 const inEveryField = rejects(
   ({ ipn, shop, payment: { identifier } }) => {
-    const [name, value] = comparedBy(shop.options.paidWhen ?? '') ?? ['status', 'paid'];
+    const { table, column, value, named } = shop.orderColumns();
+    const update = `UPDATE ${table} SET ${column}='${value}' WHERE ${named}='${identifier}'`;
     const texts = [
       "x'",
-      `x', ${name}='${value}`,
-      `x', ${name}='${value}' WHERE identifier='${identifier}' -- `,
+      `x', ${column}='${value}`,
+      `x', ${column}='${value}' WHERE ${named}='${identifier}' -- `,
+      // The query may insert a log, and be able to run several statements.
+      `x'; ${update}; -- `,
+      `x'); ${update}; -- `,
     ];
     const forged = ipn.badlySigned();
     return [

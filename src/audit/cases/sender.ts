@@ -10,7 +10,7 @@ import {
   type Target,
   withoutPlace,
 } from '../case.ts';
-import type { ProbeRequest } from '../client.ts';
+import { decoded, type ProbeRequest } from '../client.ts';
 import { type Fields, type Ipn, type Pair, WRONG_SIGNATURE, withQuery } from '../ipn.ts';
 import type { MistakeName } from '../mistakes.ts';
 import { AS_FORM, asJson, OTHER_TRANSPORTS, type Transport } from '../transports.ts';
@@ -128,6 +128,9 @@ const AUTHENTICATION: readonly AuditCase[] = [
     ),
   ),
 ];
+
+/** A part of an address that is long enough to be a digest. */
+const TOKEN = /[\w%+/=-]{32,}/g;
 
 /** Signs with a key that is not the merchant's. */
 const signedWith =
@@ -319,7 +322,7 @@ const KEY_NAMES = ['secret', 'secret_key', 'secretKey', 'SECRET_KEY', 'key', 'ap
 
 /** Names under which a shop may read whose key to use. */
 const MERCHANT_NAMES = ['public_key', 'merchant', 'merchant_id', 'account', 'key_id', 'shop_id'];
-const NO_MERCHANT = 'no-such-merchant';
+const NO_MERCHANT = 'nobody';
 
 /** What an empty or missing key becomes as text. */
 const MISSING_KEYS = ['', 'null', 'undefined', 'None', 'false', '0'];
@@ -335,16 +338,26 @@ const withItsKey: Forge = (target) => {
   const forged = ipn.signedWith(OTHER_KEY);
   const inBody = forged.and(...keys);
   return [
-    inBody,
-    asJson(JSON.stringify(inBody.fields), target),
-    { ...post(forged), url: withQuery(post(forged).url, ...keys) },
     ...MISSING_KEYS.flatMap((key) => {
       const own = post(ipn.signedWith(key));
-      const urls = withEachParameter(own.url, NO_MERCHANT);
+      const urls = [...withEachParameter(own.url, NO_MERCHANT), ...withEachSegment(own.url, NO_MERCHANT)];
       return [ipn.signedWith(key).and(...merchants), ...urls.map((url) => ({ ...own, url }))];
     }),
+    { ...post(forged), url: withQuery(post(forged).url, ...keys) },
+    asJson(JSON.stringify(inBody.fields), target),
+    inBody,
   ];
 };
+
+/** The address with another value in each segment of its path but the first: one of them may name the merchant. */
+function withEachSegment(url: string, value: string): string[] {
+  const address = new URL(url);
+  const segments = address.pathname.split('/');
+  return segments.flatMap((segment, index) => {
+    if (index < 2 || segment === '') return [];
+    return [address.origin + segments.with(index, value).join('/') + address.search];
+  });
+}
 
 /** The address with another value in each of its query parameters: one of them may name the merchant. */
 function withEachParameter(url: string, value: string): string[] {
@@ -360,7 +373,7 @@ export const SENDER: readonly AuditCase[] = [
   ...ofSender({ class: 'A', mistake: 'signature-not-checked' })({
     'refused-effects': {
       about: 'What IPNs with a wrong signature changed in the database.',
-      needsRows: true,
+      needs: 'db',
       run: async ({ witness, options: { log = [] } }) => {
         const suspects = witness?.suspects ?? [];
         const named = log.map((one) => one.replace(/^\./, '').replace(/\.rows$/, ''));
@@ -388,6 +401,19 @@ export const SENDER: readonly AuditCase[] = [
       run: forged(async ({ shop, payment, ipn }) =>
         ipn.set('signature', (await shop.attackerIpn(payment)).get('signature')),
       ),
+    },
+    'signature-in-address': {
+      about:
+        'An IPN whose signature is a token of the success_url or cancel_url: a shop may make both in the same way.',
+      run: forged(({ ipn, payment }) => {
+        const tokens = [payment.successUrl, payment.cancelUrl].flatMap((url) => url.match(TOKEN) ?? []);
+        const seen = [...new Set(tokens.map((token) => decoded(token)))];
+        return seen.length
+          ? seen
+              .flatMap((token) => [token, token.toUpperCase(), token.toLowerCase()])
+              .map((token) => ipn.set('signature', token))
+          : { safe: 'the addresses that a browser sees have no token' };
+      }),
     },
     'signature-of-paid-order': {
       about:
@@ -470,7 +496,7 @@ export const SENDER: readonly AuditCase[] = [
     },
     'secret-in-request': {
       about:
-        'An IPN that brings the key it is signed with, under names such as secret_key, or names a merchant for whom the shop has no key: in a field, or in each parameter of the ipn_url.',
+        'An IPN that brings the key it is signed with, under names such as secret_key, or names a merchant for whom the shop has no key: in a field, or in each parameter and segment of the ipn_url.',
       run: forged(withItsKey),
     },
     'secret-of-documentation': {
