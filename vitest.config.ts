@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { defineConfig } from 'vitest/config';
+import { defineConfig, type Plugin } from 'vitest/config';
 import { assets } from './.config/assets.mjs';
 import { LANES } from './test/lanes.ts';
 
@@ -7,6 +7,14 @@ const ROOT = fileURLToPath(new URL('.', import.meta.url));
 
 /** For a test and for a hook: only a hang takes this long, even on a busy machine. */
 const HANGS_MS = 120_000;
+
+/** A plugin sets the order, because `--sequence.shuffle` overrides it in the configuration of a project. */
+const AFTER_OTHERS: Plugin = {
+  name: 'after-others',
+  configureVitest: ({ project }) => {
+    project.config.sequence.groupOrder = 1;
+  },
+};
 
 export default defineConfig({
   root: ROOT,
@@ -23,14 +31,16 @@ export default defineConfig({
     globalSetup: ['test/setup/run.ts'],
     // A rare failure must report everything.
     chaiConfig: { truncateThreshold: 2_000 },
-    projects: Object.entries(LANES).map(([name, { include, exclude = [], needs = [], mocks = false }]) => ({
+    projects: Object.entries(LANES).map(([name, { include, exclude = [], needs = [], mocks, alone }]) => ({
       extends: true,
+      plugins: alone ? [AFTER_OTHERS] : [],
       test: {
         name,
         include: [...include],
         exclude: ['**/node_modules/**', ...exclude],
         // A worker loads a module once for all of its files; files that replace modules cannot share a worker.
-        isolate: mocks,
+        isolate: mocks ?? false,
+        ...(alone && { maxWorkers: 1 }),
         testTimeout: HANGS_MS,
         hookTimeout: HANGS_MS,
         expect: { poll: { timeout: HANGS_MS / 2, interval: 20 } },

@@ -11,6 +11,8 @@ interface Lane {
   needs?: readonly Resource[];
   /** Whether its files mock modules. */
   mocks?: boolean;
+  /** Whether its files run one after another, after those of all other lanes. */
+  alone?: boolean;
 }
 
 /** Files that open sockets, start or kill processes, or fill disks. */
@@ -48,7 +50,7 @@ export const LANES: Readonly<Record<string, Lane>> = {
     exclude: [...OUTSIDE_THE_PROCESS, ...MOCKING],
   },
   mocks: { include: MOCKING, mocks: true },
-  /** Everything else: routes, commands, audits, pages in a browser, the documentation, the package, durability. */
+  /** Everything else: routes, commands, audits, the documentation, the package, durability. */
   system: {
     include: [
       'test/{audit,cli,clients,docs,http,library,recipes,usecases}/**/*.test.ts',
@@ -57,7 +59,13 @@ export const LANES: Readonly<Record<string, Lane>> = {
     exclude: [...INSIDE_THE_PROCESS, ...MOCKING, ...FOR_RELEASES],
     needs: ['build', 'project'],
   },
-  browser: { include: ['test/browser/**/*.test.ts'], exclude: FOR_RELEASES, needs: ['chromium'] },
+  /** Pages in a browser, one at a time: browsers side by side need twice the processor time. */
+  browser: {
+    include: ['test/browser/**/*.test.ts'],
+    exclude: FOR_RELEASES,
+    needs: ['chromium'],
+    alone: true,
+  },
   /** Only `npm run test:release` runs these. */
   release: { include: FOR_RELEASES, needs: ['build', 'project', 'chromium'] },
   /** The trials of `npm run test:long`. `npm run test:release` runs a few cases of each. */

@@ -13,10 +13,19 @@ import { receiveOnLoopback } from '../system/loopback-receiver.ts';
 import { pause, performance, setTimeout } from '../system/real-time.ts';
 import type { IpnTools } from '../wire/dialect.ts';
 import { Bystanders } from './bystanders.ts';
-import { type AuditCase, CHANGES_ORDERS, evidence, type Finding, fail, skipped, unproven } from './case.ts';
+import {
+  type AuditCase,
+  CHANGES_ORDERS,
+  evidence,
+  type Finding,
+  fail,
+  passedTogether,
+  skipped,
+  unproven,
+} from './case.ts';
 import { AMOUNT } from './cases/amount.ts';
 import { CHECKOUT } from './cases/checkout.ts';
-import { CONTROL } from './cases/control.ts';
+import { CONTROL, EVERY_PAYMENT } from './cases/control.ts';
 import { IDENTIFIER } from './cases/identifier.ts';
 import { MUCH_LATER, ONCE } from './cases/once.ts';
 import { BREAKS, PROTOTYPE, ROBUSTNESS } from './cases/robustness.ts';
@@ -30,12 +39,14 @@ import { type Fix, MISTAKES } from './mistakes.ts';
 import { completeOptions, hasOrders, withPreset } from './options.ts';
 import { Orders } from './order-source.ts';
 import { isAboutOneOrder } from './probe.ts';
+import { QUICK } from './quick.ts';
 import { routeOf, Shop, TIMEOUT_MS } from './shop.ts';
 import { ShopProcess } from './shop-process.ts';
 
 /** Every case, in the order of the report. */
 const CASES: readonly AuditCase[] = [
   CONTROL,
+  ...EVERY_PAYMENT,
   ...SENDER,
   ...IDENTIFIER,
   ...SANDBOX,
@@ -152,7 +163,7 @@ async function handlerOf(gateway: AuditGateway, options: AuditOptions): Promise<
 }
 
 /** @throws GatewayError `usage` for an unknown name */
-function chooseCases({ only = [], db, dbCmd }: AuditOptions): readonly AuditCase[] {
+function chooseCases({ only = [], thorough = false, db, dbCmd, shop }: AuditOptions): readonly AuditCase[] {
   const skipped = only.filter((name) => name.startsWith('-')).map((name) => name.slice(1));
   const wanted = only.filter((name) => !name.startsWith('-'));
   const known = [...CASES.map(({ name }) => name), ...namesOf(AUDIT_GROUPS), ...namesOf(AUDIT_CLASSES)];
@@ -160,11 +171,14 @@ function chooseCases({ only = [], db, dbCmd }: AuditOptions): readonly AuditCase
     if (known.includes(name)) continue;
     throw usage(`there is no case, group or class "${name}"${didYouMean(name, known)}`);
   }
+  // The name of a case means that case, and not the group or class of this name.
+  const isCase = (name: string) => CASES.some((one) => one.name === name);
   const named = (names: readonly string[], { name, group, class: kind }: AuditCase) =>
-    [name, group, kind].some((one) => names.includes(one));
-  const hasRows = (db ?? dbCmd) !== undefined;
-  return CASES.filter((one) => hasRows || !one.needsRows).filter(
-    (one) => one === CONTROL || ((!wanted.length || named(wanted, one)) && !named(skipped, one)),
+    [name, group, kind].some((one) => names.includes(one) && (one === name || !isCase(one)));
+  const given = { db: db ?? dbCmd, shop };
+  const isWanted = (one: AuditCase) => (wanted.length ? named(wanted, one) : thorough || QUICK.has(one.name));
+  return CASES.filter(({ needs }) => !needs || given[needs] !== undefined).filter(
+    (one) => one === CONTROL || (isWanted(one) && !named(skipped, one)),
   );
 }
 
@@ -221,7 +235,7 @@ async function unlessLate(signal: AbortSignal | undefined, run: Promise<void>): 
 
 /** Cancels the audit's pending orders: if they were settled later, the shop would ship goods that no customer bought. */
 async function cancelLeftOver(gateway: AuditGateway, orders: Orders): Promise<void> {
-  for (const { id } of [...orders.made, ...orders.spare]) {
+  for (const { id } of [...orders.made, ...orders.repeated, ...orders.spare]) {
     await gateway.payments.cancel(id, { delivery: 'redirect-only', by: 'audit' }).catch((error: unknown) => {
       if (!(error instanceof GatewayError) || error.code !== 'wrong_state') throw error;
     });
@@ -241,15 +255,18 @@ const LANGUAGE_SAMPLE = 30;
 async function runCases(shop: Shop, chosen: readonly AuditCase[]): Promise<AuditedCase[]> {
   const { options } = shop;
   const done = new Map<AuditCase, AuditedCase>();
+  /** Cases that saw the loss of a payment. */
+  const losses = new Map<AuditCase, Finding>();
   const record = (one: AuditCase, finding: Finding, seen: string | null = null) => {
     const proven = provenBy(shop, done.get(CONTROL), one, finding);
     const audited = auditedCase(shop, one, proven, seen);
     done.set(one, audited);
+    if (proven.verdict === 'fail' && proven.isLoss) losses.set(one, proven);
     options.onCase?.(audited, done.size, chosen.length);
   };
   let bystanders: Bystanders | undefined;
+  const isStopped = () => options.signal?.aborted === true;
   const run = async (one: AuditCase): Promise<Finding> => {
-    options.signal?.throwIfAborted();
     const harms = bystanders?.harms ?? 0;
     const finding = await findingOf(shop, one);
     if (finding.verdict === 'fail' || finding.stopped || !finding.answer) return finding;
@@ -261,7 +278,6 @@ async function runCases(shop: Shop, chosen: readonly AuditCase[]): Promise<Audit
   record(CONTROL, await run(CONTROL));
   bystanders = new Bystanders(shop);
   shop.isAlone = false;
-  options.signal?.throwIfAborted();
   const impossible = whyNothingElseRuns(shop, done.get(CONTROL));
   if (impossible)
     for (const one of chosen) {
@@ -274,29 +290,65 @@ async function runCases(shop: Shop, chosen: readonly AuditCase[]): Promise<Audit
   const isShared = Object.values(options.probes ?? {}).some((one) =>
     typeof one === 'string' ? !isAboutOneOrder(one) : one.length === 0,
   );
-  const most = shop.patience.lagMs > LATE_MS ? CONCURRENCY_IF_LATE : CONCURRENCY;
+  const isLate = shop.patience.lagMs > LATE_MS;
+  const most = isLate ? CONCURRENCY_IF_LATE : CONCURRENCY;
   const limit = isShared ? 1 : most;
+  // For a shop that pays late, cases mostly wait. What looks like a second effect is tried again alone.
+  const waitsWithOthers = isLate && !shop.witness && shop.probes.effects.size === 0;
+  const isAlone = ({ alone }: AuditCase) => alone === 'disturbs' || (alone === 'counts' && !waitsWithOthers);
   /** Convictions and notes, which are tried again alone and on a fresh order. */
   const suspected = new Map<AuditCase, Finding>();
-  await runConcurrently(
-    cases.filter(({ alone, last }) => !alone && !last),
-    limit,
-    async (one) => {
-      const finding = await run(one);
-      if (['fail', 'note'].includes(finding.verdict) || finding.stopped) suspected.set(one, finding);
+  const concurrent = cases.filter((one) => !isAlone(one) && !one.last);
+  const passed = async (together: readonly AuditCase[]): Promise<ReadonlyMap<AuditCase, Finding>> => {
+    const harms = bystanders.harms;
+    const found = await passedTogether(shop, together).catch(withoutFinding);
+    return found && (await bystanders.harmSince(harms).catch(withoutFinding)) === undefined
+      ? found
+      : new Map();
+  };
+  await runConcurrently(inGroups(concurrent), limit, async (group) => {
+    if (isStopped()) return;
+    const found = group.length > 1 ? await passed(group) : new Map<AuditCase, Finding>();
+    for (const one of group) {
+      const finding = found.get(one) ?? (await run(one));
+      if (['fail', 'note'].includes(finding.verdict) || finding.stopped)
+        suspected.set(one, one.alone ? { ...finding, again: true } : finding);
       else record(one, finding);
-    },
-  );
+    }
+  });
   shop.isAlone = true;
+  if (shop.control) await shop.lookUntilAtRest(shop.control.payment).catch(withoutFinding);
   if ([...suspected.values()].some(({ stopped }) => stopped)) await shop.restart();
-  for (const [one, finding] of suspected) record(one, ...(await tryAgain(one, finding, run, shop)));
-  const alone = cases.filter((one) => one.alone && !one.last);
+  for (const [one, finding] of suspected)
+    if (!isStopped()) record(one, ...(await tryAgain(one, finding, run, shop)));
+  const alone = cases.filter((one) => isAlone(one) && !one.last);
   const last = cases.filter((one) => one.last);
   for (const one of [...alone, ...last]) {
+    if (isStopped()) break;
     const finding = await run(one);
     record(one, ...(await tryAgain(one, finding, run, shop)));
   }
+  if (EVERY_PAYMENT.some((one) => done.get(one)?.verdict === 'fail'))
+    for (const [one, finding] of losses)
+      record(one, { ...finding, ...unproven('this shop also loses payments without this request') });
+  const left = chosen.filter((one) => !done.has(one));
+  if (left.length) {
+    shop.cutShort ??= 'it was interrupted';
+    for (const one of left) done.set(one, auditedCase(shop, one, skipped('the audit was interrupted'), null));
+  }
   return withOneCause(chosen.flatMap((one) => done.get(one) ?? []));
+}
+
+/** How many cases share an order. */
+const GROUP_SIZE = 10;
+
+/** Groups of cases whose requests must all be rejected; the others each form a group of their own. */
+function inGroups(cases: readonly AuditCase[]): AuditCase[][] {
+  const sharing = cases.filter(({ run }) => run.rejecting);
+  const groups = Array.from({ length: Math.ceil(sharing.length / GROUP_SIZE) }, (_, index) =>
+    sharing.slice(index * GROUP_SIZE, (index + 1) * GROUP_SIZE),
+  );
+  return [...groups, ...cases.filter(({ run }) => !run.rejecting).map((one) => [one])];
 }
 
 /**
@@ -354,9 +406,34 @@ async function tryAgain(
     // Something else, such as a concurrent case, may have caused what was seen.
     else if (first.again) return [next, null];
   }
-  if (seen >= 2) return [last, `${seen}/${tries}`];
+  if (seen >= 2) {
+    const without = await withoutRequest(one, run, shop);
+    // What a response shows is proven by it. A shop that takes no payment any more has been broken by the request.
+    const isProven =
+      one.group === 'leaks' ||
+      without?.verdict !== 'fail' ||
+      (last.isLoss && (await withoutRequest(one, run, shop))?.verdict === 'fail');
+    if (isProven) return [last, `${seen}/${tries}`];
+    const why = `the same happens without this request: ${without.why ?? one.harm}`;
+    return [{ ...last, verdict: 'unproven', why }, `${seen}/${tries}`];
+  }
   const why = `seen once in ${tries} tries: ${first.why ?? one.harm}`;
   return [{ ...first, verdict: 'unproven', why }, `${seen}/${tries}`];
+}
+
+/** Runs a case without the request that is on trial, whose conviction would then prove nothing. */
+async function withoutRequest(
+  one: AuditCase,
+  run: (one: AuditCase) => Promise<Finding>,
+  shop: Shop,
+): Promise<Finding | undefined> {
+  if (!shop.orders.areLimited) shop.orders.allowAnother();
+  shop.holdsBack = true;
+  try {
+    return await run(one);
+  } finally {
+    shop.holdsBack = false;
+  }
 }
 
 /** Why no other case can run. */

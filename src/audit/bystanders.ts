@@ -59,6 +59,7 @@ export class Bystanders {
     if (shop.isSame(text, after.text)) return;
     this.#pending = undefined;
     const isPaid = after.paid === true;
+    if (shop.isPaying(payment)) return;
     if (!isPaid && (await payByIpn(shop, payment)).isPaid) {
       this.#falseAlarms++;
       return;

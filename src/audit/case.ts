@@ -28,6 +28,8 @@ export interface Finding {
   stopped?: true;
   /** Whether another case may have caused it: if so, only what is seen again alone, on a new order, counts. */
   again?: true;
+  /** Whether a payment was lost. A shop that also loses others is not convicted of it by this case. */
+  isLoss?: true;
 }
 
 /** What the cases of a family have in common. */
@@ -35,21 +37,28 @@ interface Common extends Pick<AuditCaseInfo, 'group' | 'class'> {
   /** The cost of the mistake for the merchant, in a sentence. */
   harm: string;
   mistake: MistakeName;
-  /** Whether the case affects other cases, or is affected by them: no other case runs at the same time. */
-  alone?: true;
+  /**
+   * Why no other case runs at the same time: what it looks at may be counted for all orders, such as the stock; or it
+   * disturbs other cases, or they disturb it.
+   */
+  alone?: 'counts' | 'disturbs';
   /** Whether its requests race, so that a mistake may show only sometimes. */
   isRace?: true;
   /** Whether the case checks the responses to all other cases. */
   last?: true;
-  /** Whether it is about what only the database of the shop shows. */
-  needsRows?: true;
+  /** Whether it needs the database of the shop, or the command that starts the shop. */
+  needs?: 'db' | 'shop';
   /** Why it is skipped if the audit makes up the orders. */
   needsOrders?: string;
   /** What must have happened before its request, for people who repeat it. */
   state?: string;
 }
 
-export type Run = (shop: Shop) => Promise<Finding>;
+export interface Run {
+  (shop: Shop): Promise<Finding>;
+  /** What it sends, if all of it must be rejected: such cases can share an order. */
+  rejecting?: Rejecting;
+}
 
 export interface AuditCase extends AuditCaseInfo, Common {
   run: Run;
@@ -148,9 +157,9 @@ export const sentText = ({ gateway }: Pick<Shop, 'gateway'>, requests: readonly 
 /** An IPN is posted to the order's ipn_url. */
 export type Sent = Ipn | ProbeRequest;
 
-export async function send({ shop, post }: Target, sent: Sent) {
+export async function send({ shop, payment, post }: Target, sent: Sent) {
   const request = sent instanceof Ipn ? post(sent) : sent;
-  const observation = await shop.send(request);
+  const observation = await shop.try(request, payment);
   return { observation, shown: evidence(shop, request, observation) };
 }
 
@@ -260,7 +269,7 @@ export const BAD_IPNS: readonly ((ipn: Ipn, secretKey: string) => Ipn)[] = [
 /** The verdict on a request that must mark an order as paid. */
 export function judgeAccepted(shop: Shop, after: OrderSnapshot): Judgement {
   if (!shop.canLook) return withoutProbe();
-  return after.paid ? { verdict: 'pass' } : { verdict: 'fail' };
+  return after.paid ? { verdict: 'pass' } : { verdict: 'fail', isLoss: true };
 }
 
 /**
@@ -269,22 +278,37 @@ export function judgeAccepted(shop: Shop, after: OrderSnapshot): Judgement {
  * @param isSigned whether the request was validly signed, as one of a payment that someone made
  */
 export async function judgeStillPayable(target: Target, isSigned = false): Promise<Judgement> {
-  const { shop, payment, ipn, post } = target;
+  const { shop, payment, before } = target;
   if (!shop.canLook) return withoutProbe();
-  await shop.pay(payment);
-  await shop.send(post(ipn));
-  if ((await shop.lookUntilPaid(payment)).paid) return { verdict: 'pass' };
+  if ((await payByIpn(shop, payment, before)).isPaid) return { verdict: 'pass' };
   const why = 'After this request, the genuine IPN of the order no longer pays it.';
   if (isSigned) return { verdict: 'note', why };
   const because = { mistake: 'status-not-checked', harm: CHANGES_ORDERS } as const;
-  return fail(`${why} ${CHANGES_ORDERS}`, { because });
+  return fail(`${why} ${CHANGES_ORDERS}`, { because, isLoss: true });
 }
 
 /** A flaw that a response shows: in words, or with another mistake than that of the case. */
 export type Flaw = string | { why: string; because: NonNullable<Finding['because']> };
 
-type Forged = Sent | readonly Sent[] | string;
+/** Requests that must be rejected, and how a response may show a flaw. */
+interface Rejecting extends Required<Pick<Rejection, 'findFlaw'>> {
+  forge: Forge;
+}
+
+/** A run that passes if another one does. */
+export const passesWith = ({ rejecting }: Run, run: Run): Run =>
+  Object.assign(run, rejecting && { rejecting });
+
+/** Requests; or why the shop cannot be harmed by any (`safe`), or why the case is skipped. */
+type Forged = Sent | readonly Sent[] | { safe: string } | string;
 export type Forge = (target: Target) => Forged | Promise<Forged>;
+
+/** The requests of a forge; or the finding, if there are none. */
+async function requestsOf(forge: Forge, target: Target): Promise<Sent[] | Finding> {
+  const forged = await forge(target);
+  if (typeof forged === 'string') return skipped(forged);
+  return 'safe' in forged ? { ...skipped(forged.safe), verdict: 'pass' } : [forged].flat();
+}
 
 /** What else is seen of requests that must be rejected. */
 interface Rejection {
@@ -345,10 +369,9 @@ export function rejects(
    */
   const oneOrAll = async (shop: Shop, finding: Finding, led: readonly ProbeRequest[]): Promise<Finding> => {
     const alone = await withOrder(async (target) => {
-      const last = [await forge(target)].flat()[led.length - 1];
-      return last === undefined || typeof last === 'string'
-        ? skipped('there is nothing to send')
-        : (await oneByOne(target, [last]))[0];
+      const forged = await requestsOf(forge, target);
+      const last = Array.isArray(forged) ? forged[led.length - 1] : undefined;
+      return last ? (await oneByOne(target, [last]))[0] : skipped('there is nothing to send');
     })(shop);
     if (alone.verdict !== 'fail') return { ...finding, sent: sentText(shop, led), curl: curlsOf(led) };
     harmful.set(shop, led.length - 1);
@@ -375,9 +398,8 @@ export function rejects(
       let isHarmless = true;
       let led: readonly ProbeRequest[] = [];
       const finding = await withOrder(async (target) => {
-        const forged = await forge(target);
-        if (typeof forged === 'string') return skipped(forged);
-        const all = [forged].flat();
+        const all = await requestsOf(forge, target);
+        if (!Array.isArray(all)) return all;
         const known = all[harmful.get(shop) ?? -1];
         if (known) return (await oneByOne(target, [known]))[0];
         // Several are sent together first, and one by one only if something happened.
@@ -396,15 +418,48 @@ export function rejects(
       // Not while it holds its order: there may be no other.
       return led.length > 1 ? oneOrAll(shop, finding, led) : finding;
     };
-  return run(true);
+  return Object.assign(run(true), !mayChange && { rejecting: { forge, findFlaw } });
 }
 
-/** A case whose unusual request must mark its order as paid. */
+/**
+ * Tries cases whose requests must all be rejected on one order, which is looked at once, and must then be payable.
+ *
+ * @returns the cases that passed; empty if anything happened: then each must run on an order of its own
+ */
+export async function passedTogether(
+  shop: Shop,
+  cases: readonly AuditCase[],
+): Promise<ReadonlyMap<AuditCase, Finding>> {
+  const passed = new Map<AuditCase, Finding>();
+  const tried = await withOrder(async (target) => {
+    for (const one of cases) {
+      const { forge, findFlaw } = one.run.rejecting ?? {};
+      const forged = forge && (await requestsOf(forge, target));
+      if (forged && !Array.isArray(forged)) passed.set(one, forged);
+      const sent = [];
+      for (const each of Array.isArray(forged) ? forged : []) sent.push(await send(target, each));
+      const [first, last] = [sent[0], sent.at(-1)];
+      const isFlawed = first && sent.some(({ observation }) => findFlaw?.(observation, first.observation));
+      if (last && !isFlawed) passed.set(one, { ...last.shown, verdict: 'pass' });
+    }
+    const judged = await lookAndJudge(target, async (after) => {
+      const finding = rejected(target)(after, '');
+      const isChanged = (await shop.changesOf(target.before, after)).length > 0;
+      if (finding.verdict !== 'pass' || isChanged) return fail('something changed');
+      return shop.orders.areLimited ? finding : judgeStillPayable(target);
+    });
+    return { ...skipped(''), ...judged };
+  })(shop);
+  return tried.verdict === 'pass' ? passed : new Map();
+}
+
+/** A case whose unusual request must mark its order as paid. Held back, the genuine IPN must. */
 export function accepts(make: (target: Target) => Sent): Run {
   return withOrder(async (target) => {
     const { shop, payment } = target;
     await shop.pay(payment);
     const { shown } = await send(target, make(target));
+    if (shop.holdsBack) await payByIpn(shop, payment, target.before);
     return { ...shown, ...judgeAccepted(shop, await shop.lookUntilPaid(payment)) };
   });
 }
@@ -418,35 +473,51 @@ export const withoutPlace =
   };
 
 /**
- * Pays an order with its correct IPN.
+ * Pays an order with its correct IPN, and waits until it has had all its effects: what comes later would look like an
+ * effect of another request.
  *
+ * @param given the order before the payment
  * @returns whether it is paid, the response, and the order with all effects of its payment; without these, if some may
  *   still come
  */
 export async function payByIpn(
   shop: Shop,
   payment: Payment,
+  given?: OrderSnapshot,
 ): Promise<{ isPaid: boolean; paid?: OrderSnapshot | undefined; observation: Observation }> {
-  const before = await shop.look(payment);
-  await shop.pay(payment);
-  const observation = await shop.send({ url: shop.addressOf(payment), body: shop.ipnOf(payment).form });
+  const before = given ?? (await shop.look(payment));
+  const observation = await shop.sendGenuine(payment);
   shop.patience.responded(observation.durationMs);
-  if ((await shop.lookUntilPaid(payment)).paid === false) return { isPaid: false, observation };
+  if ((await shop.lookUntilPaid(payment)).paid === false) {
+    shop.isLost(payment, observation);
+    return { isPaid: false, observation };
+  }
   const isComplete = (await shop.lookUntilComplete(payment, before)) !== undefined;
   shop.settled.push({ payment, at: performance.now() });
   // Other effects than those of the control may follow, too.
   return { isPaid: true, paid: isComplete ? await shop.lookAfterRest(payment) : undefined, observation };
 }
 
+/** How many orders are paid until one is. A shop may lose some payments, which is a finding of its own. */
+const PAYMENT_TRIES = 3;
+
 /** A case with an order that its correct IPN has paid. @param run gets the order after the payment, as `paid` */
 export function afterPayment(run: (target: Target & { paid: OrderSnapshot }) => Promise<Finding>): Run {
-  return withOrder(async (target) => {
-    const { isPaid, paid, observation } = await payByIpn(target.shop, target.payment);
-    if (paid) return run({ ...target, paid });
-    return unproven(
-      isPaid
-        ? 'what the payment of the control did, another payment had not done in time'
-        : `its genuine IPN did not pay the order (${described(observation, target.shop.gateway.mask)})`,
-    );
-  });
+  return async (shop) => {
+    let isTried = false;
+    const once = withOrder(async (target) => {
+      const { isPaid, paid, observation } = await payByIpn(shop, target.payment, target.before);
+      isTried = isPaid;
+      if (paid) return run({ ...target, paid });
+      return unproven(
+        isPaid
+          ? 'what the payment of the control did, another payment had not done in time'
+          : `its genuine IPN did not pay the order (${described(observation, shop.gateway.mask)})`,
+      );
+    });
+    let finding = await once(shop);
+    for (let count = 1; count < PAYMENT_TRIES && !isTried && finding.verdict === 'unproven'; count++)
+      finding = await once(shop);
+    return finding;
+  };
 }

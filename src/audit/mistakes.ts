@@ -146,6 +146,10 @@ export const MISTAKES = {
       Python: `fields |= {'amount': order['total'], 'currency': order['currency'], 'ipn_url': f"{base}/ipn?token={order['token']}", 'success_url': f"{base}/thanks?order={order['identifier']}", 'site_logo': f'{base}/logo.png'}`,
     },
   },
+  'payments-lost': {
+    text: 'Compare the amount as a decimal number, or in cents that are rounded and not cut off. Decode the body once, and find the order by the identifier exactly as you sent it: a plus sign, a space, % and & are part of it. Store the payment before you answer.',
+    effort: 'a few lines in the IPN handler',
+  },
   'handler-breaks': {
     text: 'Accept the POST without a session, login or CSRF token. Ignore unknown fields, and catch every error, including a truncated body. Answer 2xx within two seconds if you accept the IPN, and 4xx if you reject it.',
     effort: 'a review of the IPN handler',

@@ -34,6 +34,7 @@ const OPTIONS = {
   timeoutMs: true,
   waitMs: true,
   signal: true,
+  thorough: true,
   cancelled: true,
   onCase: true,
   onNotice: true,

@@ -18,6 +18,8 @@ const INITIATE_LIMIT_MS = 15_000;
 const BY_HAND_LIMIT_MS = 10 * 60_000;
 
 const POLL_MS = 20;
+/** The next second has begun after this time. */
+const CLOCK_MS = 1_050;
 /** The number of recent payments that may contain the new one. */
 const RECENT = 10;
 
@@ -52,6 +54,8 @@ export class Orders {
   readonly #waiting: ((order: UsedOrder | undefined) => void)[] = [];
   #inUse = 0;
   #isPlacing = false;
+  /** Whether two orders within a second have the same identifier. */
+  #isClocked = false;
   /** The newest request to the emulator before the audit. */
   #lastRequest = 0;
   #queue: Promise<unknown> = Promise.resolve();
@@ -60,6 +64,8 @@ export class Orders {
   /** How the order address is requested. Becomes GET when it does not accept POST. */
   method: 'POST' | 'GET' = 'POST';
   readonly made: Payment[] = [];
+  /** Orders that were placed in the same second as another, and have its identifier. */
+  readonly repeated: Payment[] = [];
   /** Additional payments that the same order initiated. */
   readonly spare: Payment[] = [];
 
@@ -115,7 +121,7 @@ export class Orders {
   /** A new pending order; undefined if the maximum is reached. Waits for no case. */
   async takeNew(): Promise<UsedOrder | undefined> {
     const next = this.#queue.then(() =>
-      this.made.length < this.#most + this.#replaced ? this.#make() : undefined,
+      this.made.length < this.#most + this.#replaced ? this.#makeOwn() : undefined,
     );
     this.#queue = next.catch(() => {});
     const payment = await next;
@@ -205,6 +211,20 @@ export class Orders {
         (payment) => this.#isAttackers(payment) || (this.#isPlacing && !this.#known.has(payment.id)),
       ),
     );
+  }
+
+  /** Places an order. If its identifier is made of the time, and so that of another order, it waits and places the next. */
+  async #makeOwn(): Promise<Payment> {
+    if (this.#isClocked) await pause(CLOCK_MS);
+    const order = await this.#make();
+    if (this.#isClocked || areByHand(this.#options) || !this.isRepeated(order)) return order;
+    await pause(CLOCK_MS);
+    const next = await this.#make();
+    if (this.isRepeated(next)) return next;
+    this.#isClocked = true;
+    this.made.splice(this.made.indexOf(order), 1);
+    this.repeated.push(order);
+    return next;
   }
 
   async #make(): Promise<Payment> {

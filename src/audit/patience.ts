@@ -4,7 +4,7 @@ import { pause, performance } from '../system/real-time.ts';
 const LONGEST_MS = 10_000;
 const SHORTEST_REST_MS = 60;
 /** While it is not known how late this shop's effects come. An e-mail or a row is written later than a page is shown. */
-const UNKNOWN_REST_MS = { probe: 500, effects: 1_000, rows: 2_500 } as const;
+const UNKNOWN_REST_MS = { probe: 500, effects: 1_000, rows: 4_000 } as const;
 /** How much longer than the slowest effect so far is waited at most. */
 const LONGEST_MARGIN_MS = 1_500;
 const SHORTEST_LIMIT_MS = 2_000;
@@ -40,7 +40,7 @@ export class Patience {
 
   /** A shop in which nothing changes for this time is at rest. */
   get restMs(): number {
-    const longer = Math.min(3 * this.lagMs, this.lagMs + LONGEST_MARGIN_MS);
+    const longer = Math.min(1.5 * this.lagMs, this.lagMs + LONGEST_MARGIN_MS);
     return Math.min(SHORTEST_REST_MS + 2 * this.#paceMs + longer, LONGEST_MS);
   }
 

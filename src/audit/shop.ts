@@ -13,7 +13,14 @@ import { Ipn } from './ipn.ts';
 import { areByHand, type CompleteOptions, hasOrders } from './options.ts';
 import { Orders } from './order-source.ts';
 import { Patience } from './patience.ts';
-import { changedPlaces, differenceOf, type OrderSnapshot, probesOf } from './probe.ts';
+import {
+  changedPlaces,
+  comparedBy,
+  differenceOf,
+  numericChanges,
+  type OrderSnapshot,
+  probesOf,
+} from './probe.ts';
 import type { ShopProcess } from './shop-process.ts';
 import { Turns } from './turns.ts';
 import { Witness } from './witness.ts';
@@ -35,6 +42,16 @@ const BREAK_MS = 50;
 
 /** The default limit for a response, in milliseconds: a slow handler that takes the payment is no failure. */
 export const TIMEOUT_MS = 30_000;
+
+/** Stands for the response to a request that was held back. */
+const HELD_BACK: Observation = {
+  status: 200,
+  headers: [],
+  body: '',
+  failure: null,
+  error: null,
+  durationMs: 0,
+};
 
 /** The shop under test, and everything that the audit knows about it. */
 export class Shop {
@@ -80,6 +97,14 @@ export class Shop {
   control: { payment: Payment; before: OrderSnapshot } | null = null;
   /** The orders that their genuine IPN has paid, the first one first, and when. */
   readonly settled: { payment: Payment; at: number }[] = [];
+  /** Payments whose customer has paid, and when the genuine IPN of each was first sent. */
+  readonly #paid = new Map<string, number | undefined>();
+  /** Orders to which something else than their genuine IPN was sent. */
+  readonly #attacked = new Set<string>();
+  /** Orders to which nothing else was sent, and that their genuine IPN did not pay, and when. */
+  readonly lost: { payment: Payment; observation: Observation; at: number }[] = [];
+  /** Whether requests on trial are held back: what happens all the same has another cause. */
+  holdsBack = false;
   /** Other probes whose output changes without a cause. */
   readonly unstable = new Set<string>();
   /** What ended before the audit did; null if nothing did. */
@@ -124,7 +149,9 @@ export class Shop {
 
   /** Learns from the database what an order and a payment are. @throws GatewayError `usage` if it shows neither */
   async #learn(witness: Witness): Promise<void> {
-    this.options.onNotice?.('learning from your database: six orders are placed, and two of them paid');
+    this.options.onNotice?.('learning from your database: a few orders are placed, and two of them paid');
+    // If its identifier is made of the time, the next order has it, too, and neither can be learned from.
+    if (!areByHand(this.options)) (await this.orders.takeNew())?.[Symbol.dispose]();
     const found = await witness.learn(this).catch((error: unknown) => {
       // Nothing is proven if the set-up does not work.
       if (error instanceof GatewayError && error.code === 'check_failed') throw usage(error.message);
@@ -208,6 +235,17 @@ export class Shop {
   /** The request that posts an IPN to an order's ipn_url. */
   postOf(payment: Payment): (ipn: Ipn) => ProbeRequest {
     return (ipn) => ({ url: this.addressOf(payment), body: ipn.form });
+  }
+
+  /** Requests that no payment explains: of the first page, of the return page of an order, and an empty IPN. */
+  foreignRequests(payment: Payment): ProbeRequest[] {
+    const address = this.addressOf(payment);
+    const { successUrl } = payment;
+    return [
+      { url: new URL('/', address).href },
+      { url: address, body: '' },
+      ...(this.hasOrders && this.whyClosed(successUrl) === undefined ? [{ url: successUrl }] : []),
+    ];
   }
 
   /** Why a page cannot be opened; undefined if it can. */
@@ -317,9 +355,58 @@ export class Shop {
     return true;
   }
 
+  /** Sends a request that is on trial: to find out whether it caused what was seen, a case runs again without it. */
+  try(request: ProbeRequest, { id }: Pick<Payment, 'id'>): Promise<Observation> {
+    if (this.holdsBack) return Promise.resolve(HELD_BACK);
+    this.#attacked.add(id);
+    return this.send(request);
+  }
+
+  /** Like `try`, for requests that must arrive at the same time. @param genuine the one that is not on trial */
+  async tryTogether(requests: readonly ProbeRequest[], genuine: ProbeRequest, payment: Payment) {
+    this.#genuine(payment);
+    if (!this.holdsBack) return this.sendTogether(requests);
+    const observation = await this.send(genuine);
+    return requests.map((request) => (request === genuine ? observation : HELD_BACK));
+  }
+
   /** The customer pays, and the emulator sends no IPN. */
   async pay({ id }: Payment): Promise<void> {
+    if (this.#paid.has(id)) return;
+    this.#paid.set(id, undefined);
     await this.gateway.payments.approve(id, { delivery: 'redirect-only', by: 'audit' });
+  }
+
+  /** Sends the genuine IPN of an order whose customer pays, if that has not happened yet. */
+  async sendGenuine(payment: Payment): Promise<Observation> {
+    await this.pay(payment);
+    this.#genuine(payment);
+    return this.send(this.postOf(payment)(this.ipnOf(payment)));
+  }
+
+  /** From now on, the effects of a payment are expected. */
+  #genuine({ id }: Payment): void {
+    this.#paid.set(id, this.#paid.get(id) ?? performance.now());
+  }
+
+  /** Records that a genuine IPN did not pay its order, if nothing else explains it. */
+  isLost(payment: Payment, observation: Observation): void {
+    const isKnown = this.lost.some(({ payment: { id } }) => id === payment.id);
+    if (!isKnown && !this.#attacked.has(payment.id)) {
+      this.lost.push({ payment, observation, at: performance.now() });
+    }
+  }
+
+  /**
+   * Whether a change of a number that orders share, such as the stock, is that of the payments whose genuine IPNs were
+   * sent between two looks.
+   */
+  #isExplained(place: string, before: OrderSnapshot, after: OrderSnapshot): boolean {
+    const sent = [...this.#paid.values()].filter(
+      (at) => at !== undefined && at >= before.at && at <= after.at,
+    ).length;
+    const one = this.calibration.changes.get(place);
+    return sent > 0 && one !== undefined && numericChanges(before, after).get(place) === sent * one;
   }
 
   /** The customer pays, and the emulator sends the IPN. @returns its delivery; null if it sends none */
@@ -400,7 +487,7 @@ export class Shop {
   /** Waits until nothing changes any more, and returns also when something last changed. */
   async lookUntilAtRest(payment: Payment, restMs = this.patience.restMs) {
     const isSame = (before: OrderSnapshot, after: OrderSnapshot) =>
-      before.text === after.text && !this.changedEffects(before, after).length;
+      before.text === after.text && !this.#changedProbes(before, after).length;
     const { reading, changedAt } = await this.patience.untilAtRest(() => this.look(payment), isSame, restMs);
     return { look: reading, changedAt };
   }
@@ -439,7 +526,7 @@ export class Shop {
 
   /** The places of the order, and the further probes, that changed. */
   #changed(before: OrderSnapshot, after: OrderSnapshot): [places: string[], effects: string[]] {
-    return [changedPlaces(before.text, after.text), this.changedEffects(before, after)];
+    return [changedPlaces(before.text, after.text), this.#changedProbes(before, after)];
   }
 
   /** Remembers what the payment of the control changed. */
@@ -453,8 +540,21 @@ export class Shop {
     const places = changedPlaces(before.text, after.text);
     if (!places.length) return [];
     const isRecord = await this.records();
-    const changed = places.filter((place) => !isRecord(place));
+    const changed = places.filter((place) => !isRecord(place) && !this.#isExplained(place, before, after));
     return this.witness ? this.witness.placesOf(changed) : changed;
+  }
+
+  /** Where the state of an order is stored, for SQL: learned from its database, or guessed. */
+  orderColumns(): { table: string; column: string; value: string; named: string } {
+    const [path = '', value = 'paid'] = comparedBy(this.options.paidWhen ?? '') ?? ['status'];
+    const [table = 'orders'] = this.witness ? (this.options.paidWhen ?? '').split('.').slice(1) : [];
+    const tie = this.witness?.learned?.order.find((one) => one.startsWith(`${table}.`) && !one.endsWith('*'));
+    return { table, column: path, value, named: tie?.slice(table.length + 1) ?? 'identifier' };
+  }
+
+  /** Whether the genuine IPN of an order was sent. */
+  isPaying({ id }: Payment): boolean {
+    return this.#paid.get(id) !== undefined;
   }
 
   /** Whether a place in the database changes with a payment. */
@@ -498,9 +598,15 @@ export class Shop {
   #isRecord(given: string): boolean {
     // What is in a list, or its length, belongs to the list.
     const place = given.replace(/\.(?:length$|\d+(?:\.|$).*)/s, '[]');
-    const logs = (this.options.log ?? []).map((log) => log.replace(/\[\]$/, ''));
-    const isNamed = logs.some((log) => place.startsWith(log) && /^(?:$|[.[])/.test(place.slice(log.length)));
-    return isNamed || this.#learned.has(place);
+    return this.#isNamed(place) || this.#learned.has(place);
+  }
+
+  /** Whether the user says that a place only records IPNs. A `*` stands for any part of a name. */
+  #isNamed(place: string): boolean {
+    return (this.options.log ?? []).some((log) => {
+      const path = log.replace(/^\.|\[\]$|\.\*$/g, '').replace(/[.+?^${}()|[\]\\]/g, '\\$&');
+      return new RegExp(`^\\.?${path.replaceAll('*', '[^.]*')}(?:$|[.[])`).test(place);
+    });
   }
 
   /** Whether two outputs of the probe for an order differ only in what is known to record IPNs. */
@@ -558,9 +664,26 @@ export class Shop {
   }
 
   /** The names of further probes whose output changed, except unstable ones. */
-  changedEffects(before: OrderSnapshot, after: OrderSnapshot): string[] {
+  #changedProbes(before: OrderSnapshot, after: OrderSnapshot): string[] {
     const changed = [...after.effects].filter(([name, text]) => text !== before.effects.get(name));
-    return changed.map(([name]) => name).filter((name) => !this.unstable.has(name));
+    return changed.map(([name]) => name).filter((name) => !this.unstable.has(name) && !this.#isNamed(name));
+  }
+
+  /** The names of further probes whose output changed by more than the genuine IPNs explain. */
+  changedEffects(before: OrderSnapshot, after: OrderSnapshot): string[] {
+    return this.#changedProbes(before, after).filter((name) => !this.#areExplained(name, before, after));
+  }
+
+  /** Whether all numbers of a further probe changed only as the genuine IPNs explain. */
+  #areExplained(name: string, before: OrderSnapshot, after: OrderSnapshot): boolean {
+    const effectOf = (look: OrderSnapshot) => ({
+      ...look,
+      text: '',
+      effects: new Map([[name, look.effects.get(name) ?? '']]),
+    });
+    const [was, is] = [effectOf(before), effectOf(after)];
+    const places = [...numericChanges(was, is).keys()];
+    return places.length > 0 && places.every((place) => this.#isExplained(place, was, is));
   }
 
   /** Probes an order after the shop has had time to process a request. */

@@ -3,7 +3,7 @@ import { FORM, type ProbeRequest } from './client.ts';
 import { type Fields, withQuery } from './ipn.ts';
 
 /** A way to send the fields of an IPN. */
-interface Transport {
+export interface Transport {
   about: string;
   send: (fields: Fields, target: Target) => ProbeRequest;
 }
@@ -31,9 +31,14 @@ function multipartOf(fields: Fields): string {
 
 const JSON_TYPE = 'application/json';
 
-/** The ways into a handler. */
-export const TRANSPORTS: Readonly<Record<string, Transport>> = {
-  form: { about: 'as a form', send: (fields, { post, ipn }) => ({ ...post(ipn), body: formOf(fields) }) },
+/** As real IPNs come. */
+export const AS_FORM: Transport = {
+  about: 'as a form',
+  send: (fields, { post, ipn }) => ({ ...post(ipn), body: formOf(fields) }),
+};
+
+/** Other ways into a handler. */
+export const OTHER_TRANSPORTS: Readonly<Record<string, Transport>> = {
   json: {
     about: 'as JSON',
     send: (fields, { post, ipn }) => ({

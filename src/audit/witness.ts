@@ -28,8 +28,8 @@ import { Turns } from './turns.ts';
 
 /** The rows of a new order, and of a rejected IPN, are written with the response or shortly after it. */
 const SHORT_REST_MS = 600;
-/** A shorter value occurs by chance. */
-const SHORTEST_TIE = 4;
+/** A shorter value occurs by chance in some column; in that of every order, it does not. */
+const SHORTEST_BY_ITSELF = 4;
 /** A shop that writes this status down writes down what was sent. */
 const UNKNOWN_STATUS = 'gateway-sim-unknown';
 /** What a log of a rejected IPN holds: its signature, or a status that no shop has a word for. */
@@ -46,6 +46,8 @@ interface LearnableShop {
   ipnOf(payment: Payment): Ipn;
   postOf(payment: Payment): (ipn: Ipn) => ProbeRequest;
   send(request: ProbeRequest): Promise<unknown>;
+  /** Requests that no payment explains, such as a visit of the first page. The last one names the order. */
+  foreignRequests(payment: Payment): readonly ProbeRequest[];
   payWithIpn(payment: Payment): Promise<Settled['delivery']>;
 }
 
@@ -55,6 +57,8 @@ export class Witness {
   readonly #turns = new Turns();
   /** The columns that hold an order's identifier, transaction id or token, as `table.column`. */
   #ties: ReadonlySet<string> = new Set();
+  /** What the addresses of all orders have in common. */
+  #common: ReadonlySet<string> = new Set();
   /** Effects on rows that belong to no order, such as `stock.count`, or `mails.*` for their number. */
   #shared: readonly string[];
   /** Tables that get a row when an order is placed. */
@@ -100,7 +104,7 @@ export class Witness {
   }
 
   #rowsOf(rows: Rows, values: OrderValues): OwnRows {
-    const known = new Set(tiesOf(values));
+    const known = this.#tiesOf(values);
     const own = new Map<string, Map<string, Row>>();
     const add = (table: string, key: string, row: Row) => {
       const found = own.get(table) ?? new Map<string, Row>();
@@ -148,6 +152,15 @@ export class Witness {
     return own;
   }
 
+  /** The values that tie a row to an order. Before anything is learned, any column may hold them. */
+  #tiesOf(values: OrderValues): ReadonlySet<string> {
+    const { identifier } = values;
+    const all = namesOf(values).filter((value) => !this.#common.has(value));
+    const isKnown = (value: string) =>
+      this.#ties.size > 0 || value === identifier || value.length >= SHORTEST_BY_ITSELF;
+    return new Set(all.filter(isKnown));
+  }
+
   /** The rows as JSON: for each table their number, and the values of each column. */
   #textOf(own: OwnRows): string {
     const isRecord = (table: string, column: string) =>
@@ -182,7 +195,7 @@ export class Witness {
    */
   async learn(shop: LearnableShop): Promise<{ paidWhen: string } | { missing: string }> {
     const placed: Payment[] = [];
-    const tied: Set<string>[] = [];
+    const made: { table: string; row: Row }[][] = [];
     const created: Set<string>[] = [];
     let { rows } = await this.#atRest();
     for (let count = 0; count < 6; count++) {
@@ -192,13 +205,23 @@ export class Witness {
       placed.push(order.payment);
       if (count > 1) continue;
       const after = (await this.#atRest()).rows;
-      const made = newRows(rows, after);
-      tied.push(tiesIn(made, shop.orders.valuesOf(order.payment)));
-      created.push(new Set(made.map(({ table }) => `${table}.${WHOLE_ROW}`)));
+      const added = newRows(rows, after);
+      made.push(added);
+      created.push(new Set(added.map(({ table }) => `${table}.${WHOLE_ROW}`)));
       rows = after;
     }
-    const [first = new Set<string>(), second = first] = tied;
-    this.#ties = new Set([...first].filter((tie) => second.has(tie)));
+    const [one, other, third, fourth, fifth] = placed;
+    const names = placed.map((payment) => new Set(namesOf(shop.orders.valuesOf(payment))));
+    this.#common = new Set([...(names[0] ?? [])].filter((name) => names.every((all) => all.has(name))));
+    const ownNames = names.map((all) => new Set([...all].filter((name) => !this.#common.has(name))));
+    const [first = new Set<string>(), second = first] = made.map((added, index) =>
+      tiesIn(added, ownNames[index] ?? new Set()),
+    );
+    // A column that holds the name of each order names orders, however short the name is.
+    const { rows: unvisited } = await this.#atRest();
+    const namesEach = (tie: string) =>
+      ownNames.every((all) => tiesIn(rowsBeside(unvisited, tie), all).has(tie));
+    this.#ties = new Set([...first].filter((tie) => second.has(tie) && namesEach(tie)));
     if (!this.#ties.size)
       return {
         missing:
@@ -206,7 +229,7 @@ export class Witness {
       };
     const rowsCreated = both([...(created[0] ?? [])], [...(created[1] ?? [])]);
     this.#created = rowsCreated.map((place) => place.slice(0, -WHOLE_ROW.length - 1));
-    const [one, other, third, fourth] = placed;
+    if (fifth) for (const request of shop.foreignRequests(fifth)) await shop.send(request);
     const { rows: start } = await this.#atRest();
     for (const payment of [third, fourth]) {
       if (!payment) continue;
@@ -215,33 +238,41 @@ export class Witness {
         await shop.send(shop.postOf(payment)(ipn.set('status', status)));
     }
     const { rows: middle } = await this.#atRest();
+    let refusal: string | undefined;
     for (const payment of [one, other]) {
       const delivery = payment && (await shop.payWithIpn(payment));
       const last = delivery?.attempts.at(-1);
       if (last?.failure)
-        return {
-          missing: `your handler answered ${last.responseStatus ?? 'nothing'} to a genuine IPN (ipn diagnose finds out why)`,
-        };
+        refusal = `your handler answered ${last.responseStatus ?? 'nothing'} to a genuine IPN (ipn diagnose finds out why)`;
     }
     const paidAt = performance.now();
     const { rows: end, at } = await this.#atRest(this.#patience.unknownRestMs('rows'));
     this.#patience.tookEffect(at - paidAt);
     const added = newRows(start, end);
     // Rows that were added with an IPN may name the order, too.
-    const tiesOfAll = placed.map((payment) => tiesIn(added, shop.orders.valuesOf(payment)));
+    const tiesOfAll = ownNames.map((all) => tiesIn(added, all));
     const isIn = (tie: string, ...orders: number[]) => orders.every((index) => tiesOfAll[index]?.has(tie));
     const later = tiesOfAll.flatMap((ties) => [...ties]).filter((tie) => isIn(tie, 0, 1) || isIn(tie, 2, 3));
     this.#ties = new Set([...this.#ties, ...later]);
     const rowsOf = (from: Rows) => placed.map((payment) => this.#rowsOf(from, shop.orders.valuesOf(payment)));
     // The tables of all are known before the first text is made.
-    const [atStart, atMiddle, atEnd] = [start, middle, end].map(rowsOf);
+    const [atFirst, atStart, atMiddle, atEnd] = [unvisited, start, middle, end].map(rowsOf);
     const texts = (all: readonly OwnRows[] = []) => all.map((own) => this.#textOf(own));
-    const [before, refused, after] = [texts(atStart), texts(atMiddle), texts(atEnd)];
+    const [unvisitedTexts, before, refused, after] = [
+      texts(atFirst),
+      texts(atStart),
+      texts(atMiddle),
+      texts(atEnd),
+    ];
     const changed = (index: number, from: readonly string[], to: readonly string[]) =>
       changedPlaces(from[index] ?? '', to[index] ?? '');
     const noise = changed(4, before, after);
-    // What changes when other orders are placed changes with any request, or without one.
-    const moving = [...this.#untied(rows, start, placed, shop).keys()];
+    // What changes when other orders are placed, or by foreign requests, changes with any request, or without one. But a
+    // return page that pays its order would make noise of what a payment does.
+    const isVisitedOnly = changed(4, unvisitedTexts, before).every((place) =>
+      isCountOrTime(valueAt(before[4] ?? '', place)),
+    );
+    const moving = [...this.#untied(rows, isVisitedOnly ? start : unvisited, placed, shop).keys()];
     // A row that holds what was sent is a log. Anything else that a rejected IPN changes is an effect before the checks.
     const logs = new Set(
       newRows(start, middle)
@@ -290,7 +321,10 @@ export class Witness {
       [one.endsWith('.rows'), isTime(one), !isState(one)].map(Number).join('');
     const [place] = agreed.toSorted((one, other) => likeliest(one).localeCompare(likeliest(other)));
     if (place === undefined)
-      return { missing: 'no row of an order changes with its genuine IPN. Is it the database of this shop?' };
+      return {
+        missing:
+          refusal ?? 'no row of an order changes with its genuine IPN. Is it the database of this shop?',
+      };
     return { paidWhen: `${place}=${plainText(valueAt(paid, place))}` };
   }
 
@@ -361,6 +395,12 @@ export class Witness {
   }
 }
 
+/** The rows of the table of a place. */
+const rowsBeside = (rows: Rows, place: string) => {
+  const table = place.slice(0, place.indexOf('.'));
+  return [...(rows.get(table)?.values() ?? [])].map((row) => ({ table, row }));
+};
+
 const signed = (change: number) => (change > 0 ? `+${change}` : String(change));
 
 /** The values of a column: alone as it is, several as their sum, or as text. */
@@ -393,20 +433,13 @@ const withoutNewRows = (places: readonly string[]) =>
     return place.endsWith(WHOLE_ROW) || !places.includes(`${table}.${WHOLE_ROW}`);
   });
 
-/** The values that tie a row to an order. */
-function tiesOf(values: OrderValues): string[] {
-  const {
-    identifier = '',
-    trx = '',
-    order = '',
-    ipn_url: ipnUrl = '',
-    success_url: successUrl = '',
-  } = values;
+/** The values that may name an order, in its fields and in its addresses. */
+function namesOf(values: OrderValues): string[] {
+  const { identifier, trx, order, ipn_url: ipnUrl = '', success_url: successUrl = '' } = values;
   const inAddresses = [ipnUrl, successUrl].flatMap((url) =>
     URL.canParse(url) ? [...new URL(url).searchParams.values()] : [],
   );
-  // The identifier may be a short number, such as that of a cart.
-  return [identifier, ...[trx, order, ...inAddresses].filter(({ length }) => length >= SHORTEST_TIE)];
+  return [identifier, trx, order, ...inAddresses].filter((value): value is string => Boolean(value));
 }
 
 function newRows(before: Rows, after: Rows): { table: string; row: Row }[] {
@@ -416,8 +449,7 @@ function newRows(before: Rows, after: Rows): { table: string; row: Row }[] {
 }
 
 /** The columns of rows that tie them to an order. */
-function tiesIn(rows: readonly { table: string; row: Row }[], values: OrderValues): Set<string> {
-  const known = new Set(tiesOf(values));
+function tiesIn(rows: readonly { table: string; row: Row }[], known: ReadonlySet<string>): Set<string> {
   return new Set(
     rows.flatMap(({ table, row }) =>
       Object.entries(row)

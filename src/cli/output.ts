@@ -28,6 +28,9 @@ export function typed(invocation: string, command: string): string {
   return invocation === YARN_1 ? line.replace(' -- ', ' -- -- ') : line;
 }
 
+/** The exit code after a signal (chosen, as in shells). */
+export const INTERRUPTED = 130;
+
 /** Commands as the user would type them, with the flags that select the same emulator. */
 export function hintStyle(invocation: string, connection: (command: string) => string = () => ''): HintStyle {
   const written = ({ command, args = [], options = [] }: CommandHint) => {
@@ -50,6 +53,8 @@ export interface CommandResult {
   failure?: string;
   /** The kind of failure. Default: `check_failed`. */
   failureCode?: ErrorCode;
+  /** Whether the user interrupted the command, whose result is then not whole. */
+  isInterrupted?: boolean;
 }
 
 const BUG = hint`This is a bug in gateway-sim. Please report it.`;
@@ -108,14 +113,15 @@ export class Output {
   }
 
   /** Prints the result of a command. @returns the exit code */
-  show({ json, text, notices = [], failure, failureCode = 'check_failed' }: CommandResult): number {
+  show(result: CommandResult): number {
+    const { json, text, notices = [], failure, failureCode = 'check_failed', isInterrupted = false } = result;
     this.secrets.learn(json);
     if (this.json) this.document(JSON.stringify(json));
     else this.line(text);
     for (const notice of notices) this.notice(notice);
-    if (failure === undefined) return 0;
-    this.notice(`gateway-sim: ${failure}`);
-    return ERRORS[failureCode].exitCode;
+    if (failure !== undefined) this.notice(`gateway-sim: ${failure}`);
+    if (isInterrupted) return INTERRUPTED;
+    return failure === undefined ? 0 : ERRORS[failureCode].exitCode;
   }
 
   /** Whether the reader of stdout has ended, as with `| head`. */

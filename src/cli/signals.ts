@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { GatewayError } from '../contract/error.ts';
 import { isAlive, statOf } from '../store/process-identity.ts';
 import type { Io } from './io.ts';
+import { INTERRUPTED } from './output.ts';
 
 const LOOK_EVERY_MS = 250;
 
@@ -53,8 +54,6 @@ export function endByHangup(): void {
 
 /** npm and CI send a signal twice. Only a later signal means that the user wants to stop immediately. */
 const DOUBLED_SIGNAL_MS = 1_000;
-/** The exit code after a signal (chosen, as in shells). */
-const INTERRUPTED = 130;
 
 /** @returns a function that calls back the first time, and ends this process on a later signal */
 export function onceThenExit(end: (signal?: NodeJS.Signals) => void): typeof end {

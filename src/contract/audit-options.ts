@@ -42,13 +42,15 @@ export interface AuditOptions {
   effects?: readonly string[] | undefined;
   /** Runs only these cases, groups or classes, and never those that begin with `-`. */
   only?: readonly string[] | undefined;
+  /** Tries every case. Default: those that decide something different. */
+  thorough?: boolean | undefined;
   /** Command that starts the shop, which is then started again after a crash. */
   shop?: string | undefined;
   /** Time limit for a response of the shop in milliseconds, at most one hour. Default: 30,000. */
   timeoutMs?: number | undefined;
   /** How long to wait for the shop's IPN handler to accept connections, in milliseconds. Default: no wait. */
   waitMs?: number | undefined;
-  /** Ends the audit before its next case. */
+  /** Ends the audit after the cases that are running: the others are `skipped`. */
   signal?: AbortSignal | undefined;
   /** Ends the audit immediately: aborts requests, and kills commands with their child processes. */
   cancelled?: AbortSignal | undefined;

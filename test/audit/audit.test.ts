@@ -86,8 +86,10 @@ describe('an audit', () => {
       paidWhen: undefined,
       only: ['A', 'replay-at-once', 'H'],
     });
-    // The signature of a paid order needs one.
-    const others = cases.filter(({ name }) => name !== 'signature-of-paid-order');
+    // The signature of a paid order needs one, and there is no token in the addresses.
+    const others = cases.filter(
+      ({ name }) => !['signature-of-paid-order', 'signature-in-address'].includes(name),
+    );
     expect(new Set(others.map(({ verdict }) => verdict))).toEqual(new Set(['unproven']));
     expect(shop.orders.size).toBeGreaterThan(10);
   });
@@ -171,7 +173,7 @@ describe('an audit with commands', () => {
       pay: (order) => writeFileSync(join(folder, order.identifier), 'paid'),
     });
     const probeCmd = `cat '${folder}'/{identifier} || echo pending`;
-    const only = ['signature-missing', 'signature-garbage', 'signature-empty'];
+    const only = ['signature-missing'];
     const { cases, summary } = await audit({
       probe: undefined,
       probeCmd,
@@ -179,7 +181,7 @@ describe('an audit with commands', () => {
       orderAmount: undefined,
       only,
     });
-    expect([cases.length, summary]).toEqual([4, expect.objectContaining({ pass: 3, skipped: 1 })]);
+    expect([cases.length, summary]).toEqual([2, expect.objectContaining({ pass: 1, skipped: 1 })]);
     expect(cases.find(({ verdict }) => verdict === 'skipped')).toMatchObject({
       sent: null,
       why: expect.stringMatching(/^\{identifier\} was withheld: it contains a control character/),

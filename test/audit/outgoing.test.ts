@@ -16,7 +16,7 @@ import type { Handler } from '../merchants/node-shop.ts';
 async function prepared(changed: Partial<Handler> = {}) {
   const { sim, shop, audit: run } = await prepareAudit(changed);
   const byUrl = { orderUrl: `${shop.url}/order`, probeUrl: `${shop.url}/orders/{identifier}` };
-  const only = ['signature-missing', 'signature-garbage'];
+  const only = ['signature-missing'];
   const audit = async (options: Partial<AuditOptions>) => {
     const { cases } = await run({
       ...{ order: undefined, probe: undefined, orderAmount: undefined },
@@ -49,7 +49,7 @@ describe('an audit', () => {
     });
     const probeUrl = `${url}/{identifier}`;
     expect(await audit({ probeUrl })).toEqual({
-      ...{ more: [], tried: 3 },
+      ...{ more: [], tried: 2 },
       bad: { verdict: 'unproven', why: expect.stringMatching(`failed: .*${why}`) },
     });
   });
@@ -59,7 +59,7 @@ describe('an audit', () => {
     const orderUrl = await startAnswering((_request, response) => {
       void shop.place().then(() => BROKEN[how](response));
     });
-    expect(await audit({ orderUrl })).toEqual({ bad: undefined, more: [], tried: 3 });
+    expect(await audit({ orderUrl })).toEqual({ bad: undefined, more: [], tried: 2 });
   });
 
   it('continues with an unproven case if an order cannot be placed', async () => {
@@ -72,7 +72,7 @@ describe('an audit', () => {
     const why = expect.stringMatching(
       /^could not place an order: .* closed the connection without a response, and no initiate request reached /,
     );
-    expect(await audit({ orderUrl })).toEqual({ bad: { verdict: 'unproven', why }, more: [], tried: 3 });
+    expect(await audit({ orderUrl })).toEqual({ bad: { verdict: 'unproven', why }, more: [], tried: 2 });
   });
 
   it('does not suggest checking the keys of a shop that is down', async () => {

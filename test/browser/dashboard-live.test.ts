@@ -323,10 +323,14 @@ test('the keys can be copied, and replaced after a confirmation', async () => {
   await page.goto(`${sim.url}/_sim/ui/settings`);
   await page.getByRole('button', { name: 'Copy the secret key' }).click();
   await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe(sim.secretKey);
-  page.once('dialog', (dialog) => void dialog.dismiss());
+  const questions: string[] = [];
+  page.on('dialog', async (dialog) => {
+    questions.push(dialog.message());
+    await (questions.length === 1 ? dialog.dismiss() : dialog.accept());
+  });
   await page.getByRole('button', { name: 'Generate API key' }).click();
+  expect(questions).toHaveLength(1);
   expect(await page.getByText(sim.secretKey).count()).toBeGreaterThan(0);
-  page.once('dialog', (dialog) => void dialog.accept());
   await page.getByRole('button', { name: 'Generate API key' }).click();
   await expect.poll(() => page.getByText(sim.secretKey).count()).toBe(0);
 });

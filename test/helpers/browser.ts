@@ -23,7 +23,7 @@ export function withBrowser(): void {
     await browser?.close();
     spare = undefined;
     // Chromium leaves folders behind.
-    await rm(folder, { recursive: true, maxRetries: 10 });
+    await rm(folder, { recursive: true, force: true, maxRetries: 10 });
   });
 }
 

@@ -83,13 +83,13 @@ export async function arrive({ sim, page, fields }: Shop, mode: Mode = 'sandbox'
 }
 
 /** Presses a button and waits for the next page. */
-export async function press(page: Page, name: string | RegExp): Promise<void> {
+async function press(page: Page, name: string | RegExp): Promise<void> {
   const loaded = page.waitForEvent('load');
   await page.getByRole('button', { name, exact: true }).click();
   await loaded;
 }
 
-export async function enterEmail(page: Page, email: string): Promise<void> {
+async function enterEmail(page: Page, email: string): Promise<void> {
   await page.getByLabel('E-mail').fill(email);
   await press(page, /^Contin/);
 }

@@ -1,3 +1,4 @@
+import { INITIATE_FIELDS } from '../../contract/request-fields.ts';
 import { DOCUMENTED_CURRENCIES } from '../../domain/money.ts';
 import {
   type AuditCase,
@@ -7,6 +8,8 @@ import {
   family,
   IS_PAID,
   PAYS_FOR_LESS,
+  PAYS_OTHER_ORDERS,
+  passesWith,
   type Run,
   rejects,
   send,
@@ -15,6 +18,7 @@ import {
 import { hundredth, type Ipn, type Pair, withQuery } from '../ipn.ts';
 import { isCountOrLog, numericChanges, type OrderSnapshot } from '../probe.ts';
 import type { Shop } from '../shop.ts';
+import { guessedAddress } from './sandbox.ts';
 
 /*
  * An IPN pays an order only if the customer paid the price, in its currency.
@@ -95,7 +99,7 @@ const forAmounts = (values: OtherAmount['values']) =>
 /** A shop loses nothing if it accepts more than the order costs. */
 function otherAmount(values: OtherAmount['values']): Run {
   const any = forAmounts(values);
-  return async (shop) => {
+  return passesWith(any, async (shop) => {
     const finding = await any(shop);
     const { unpaid } = finding;
     const isMore = (price: string) => (amount: string) => Number(amount) > Number(price);
@@ -104,7 +108,7 @@ function otherAmount(values: OtherAmount['values']): Run {
     if (others.verdict === 'fail') return others;
     const why = 'Your shop accepts overpayments. It loses nothing, but customers may ask for a refund.';
     return { ...finding, verdict: 'note', why };
-  };
+  });
 }
 
 const otherAmounts: Cases = Object.fromEntries(
@@ -189,6 +193,21 @@ export const AMOUNT: readonly AuditCase[] = family({
       return [low.and(pair), low.after(pair), low.and(...others.slice(1)), inQuery];
     }),
   },
+  'amount-with-digit': {
+    about:
+      "An IPN for the price with a digit more, such as 10.001, with the signature of the attacker's own payment whose identifier begins with that digit: the signed text is the same.",
+    run: rejects(async (target) => {
+      const { shop, payment, ipn } = target;
+      const other = `1${payment.identifier}`;
+      if (other.length > INITIATE_FIELDS.identifier.max)
+        return { safe: 'the identifier has its maximum length, so no other ends with it' };
+      const own = await shop.attackerIpn(payment, other);
+      const { url } = guessedAddress(target);
+      const spliced = ipn.set('amount', `${ipn.get('amount')}1`).set('signature', own.get('signature'));
+      return { url, body: spliced.form };
+    }),
+    harm: PAYS_OTHER_ORDERS,
+  },
   'amount-in-parts': {
     about:
       'One payment of a third of the price, sent three times with different payment_trx values, which are not signed.',
@@ -255,6 +274,6 @@ export const AMOUNT: readonly AuditCase[] = family({
     state: `${IS_PAID}, and arrived again`,
     mistake: 'paid-more-than-once',
     // The probe may also report shared data, such as the stock.
-    alone: true,
+    alone: 'counts',
   },
 });

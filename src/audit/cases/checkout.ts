@@ -89,7 +89,7 @@ const afterwards = (pageOf: (payment: Payment) => string): Run =>
     const request = { url: pageOf(payment), headers: [BROWSER] };
     const closed = shop.whyClosed(request.url);
     if (closed !== undefined) return skipped(closed);
-    await shop.send(request);
+    await shop.try(request, payment);
     return attack(target, request, async (after) => {
       if (!after.paid) return fail('After it, the paid order is no longer paid.');
       const changed = await shop.changesOf(paid, after);
@@ -163,7 +163,7 @@ const staysPayable = (pageOf: (payment: Payment) => string, harm: string, fix: F
     const because = { mistake: 'return-page-pays', harm } as const;
     return isSecret
       ? { ...shown, verdict: 'note', why: `${why} A customer who goes back and pays loses the money.` }
-      : { ...shown, ...fail(`${why} ${harm}`, { because, fix }) };
+      : { ...shown, ...fail(`${why} ${harm}`, { because, fix, isLoss: true }) };
   });
 
 const RETURN = family({
@@ -260,7 +260,7 @@ const RETURN = family({
           const closed = shop.whyClosed(page.url);
           if (closed !== undefined) return skipped(closed);
           const request = target.post(bad(target.ipn, shop.gateway.secretKey));
-          await shop.send(request);
+          await shop.try(request, target.payment);
           if ((await shop.lookAfterRest(target.payment)).paid)
             return { ...skipped('the IPN itself pays the order'), verdict: 'pass' };
           const found = await attack(target, page, rejected(target));
@@ -450,8 +450,8 @@ const INITIATE = family({
   },
   'identifier-repeated': {
     about: 'The identifiers of all orders, which must differ.',
-    run: async ({ orders: { made } }) => {
-      const all = made.map(({ identifier }) => identifier);
+    run: async ({ orders: { made, repeated: sameSecond } }) => {
+      const all = [...made, ...sameSecond].map(({ identifier }) => identifier);
       const repeated = all.find((one, index) => all.indexOf(one) !== index);
       if (repeated === undefined) return found('pass', `${all.length} orders had different identifiers`);
       // An order that is initiated again keeps its identifier.
@@ -499,7 +499,7 @@ const INITIATE = family({
         : { ...shown, verdict: 'pass', observed: 'the initiate request had the addresses of the shop' };
     },
     harm: 'A customer can have its IPN, with its token, sent to another host, unless a proxy in front of the shop replaces these headers.',
-    alone: true,
+    alone: 'disturbs',
   },
   'initiate-price-given': {
     about:
@@ -547,7 +547,7 @@ const INITIATE = family({
       return { ...shown, verdict: 'pass', observed: 'the payments had the usual price' };
     },
     harm: 'A customer chooses the price of the order, or that it is paid.',
-    alone: true,
+    alone: 'disturbs',
   },
   'success-url-public': {
     about: 'The success_url of a local shop, which must also be local.',

@@ -4,8 +4,18 @@ import type { Payment } from '../../contract/payment.ts';
 import { duration } from '../../contract/time.ts';
 import { errorPage, ownWords, answerProblem as problemOfAnswer } from '../../domain/receiver-answer.ts';
 import { pause, performance } from '../../system/real-time.ts';
-import { type AuditCase, evidence, type Finding, type Target, withOrder, withoutProbe } from '../case.ts';
-import type { Observation } from '../client.ts';
+import {
+  type AuditCase,
+  evidence,
+  type Finding,
+  fail,
+  family,
+  skipped,
+  type Target,
+  withOrder,
+  withoutProbe,
+} from '../case.ts';
+import { curlOf, type Observation } from '../client.ts';
 import { type Fix, MISTAKES } from '../mistakes.ts';
 import { originOf } from '../order-source.ts';
 import {
@@ -158,7 +168,7 @@ export const CONTROL: AuditCase = {
   about: 'A correct IPN for a real payment, which must mark its order as paid.',
   harm: 'Customers pay, but their orders are not fulfilled.',
   mistake: 'handler-breaks',
-  alone: true,
+  alone: 'disturbs',
   run: withOrder(async (target): Promise<Finding> => {
     const { shop, payment, before } = target;
     const { ipnUrl } = shop.options;
@@ -233,3 +243,54 @@ export const CONTROL: AuditCase = {
     return { ...shown, verdict: 'pass' };
   }),
 };
+
+const STORE_IT = {
+  text: 'Store the payment, and not only in an object in memory, before you answer the IPN.',
+};
+
+/** Every other case compares its own request with the control. What a genuine IPN does not do is nobody's fault but its own. */
+export const EVERY_PAYMENT: readonly AuditCase[] = family({
+  class: 'control',
+  group: 'control',
+  harm: 'Some customers pay and get nothing.',
+  mistake: 'payments-lost',
+  last: true,
+})({
+  'every-payment': {
+    about:
+      'The genuine IPNs of all orders that nothing else was sent to: each must pay its order, also when sent again.',
+    run: async (shop) => {
+      const named = ({ identifier, amount, currency }: Payment) => `"${identifier}" (${amount} ${currency})`;
+      for (const { payment, observation, at } of shop.lost) {
+        // A shop that has taken no payment since then was broken by something else.
+        if (!shop.settled.some((other) => other.at > at)) continue;
+        await shop.sendGenuine(payment);
+        if ((await shop.lookUntilPaid(payment)).paid !== false) continue;
+        const request = shop.postOf(payment)(shop.ipnOf(payment));
+        const { answer: _, ...shown } = evidence(shop, request, observation);
+        const [paid] = shop.settled;
+        const working = paid && curlOf(shop.postOf(paid.payment)(shop.ipnOf(paid.payment)));
+        const other = paid && `, while that of ${named(paid.payment)} did`;
+        const why = `The genuine IPN of the order ${named(payment)} did not pay it, twice${other}. Of ${shop.settled.length + shop.lost.length} payments, ${shop.lost.length} were lost.`;
+        const curl = [shown.curl, ...(working ? [`# This one paid its order:\n${working}`] : [])].join('\n');
+        return { ...shown, ...fail(why), curl };
+      }
+      const observed = `${shop.settled.length} genuine IPNs paid their orders`;
+      return { verdict: 'pass', sent: 'the genuine IPNs of the audit', observed, curl: null };
+    },
+  },
+  'paid-after-restart': {
+    needs: 'shop',
+    about: 'A paid order after the shop was started again: it must still be paid.',
+    run: async (shop) => {
+      const paid = shop.settled.at(-1)?.payment;
+      if (!paid || !shop.canLook) return skipped('no order is known to be paid');
+      await shop.restart();
+      const nothing = { sent: 'nothing: the audit started the shop again', curl: null };
+      if ((await shop.lookUntilPaid(paid)).paid)
+        return { ...nothing, verdict: 'pass', observed: 'the order is still paid' };
+      const why = `The order "${paid.identifier}" was paid, and is not any more since the shop was started again.`;
+      return { ...nothing, ...fail(why), observed: 'the order is not paid', fix: STORE_IT };
+    },
+  },
+});

@@ -33,7 +33,7 @@ import { curlOfAll, described, type ProbeRequest } from '../client.ts';
 import { hundredth, type Ipn, plainAmount, swapCase, withQuery } from '../ipn.ts';
 import { isCountOrLog, numericChanges, type OrderSnapshot } from '../probe.ts';
 import type { Shop } from '../shop.ts';
-import { TRANSPORTS } from '../transports.ts';
+import { OTHER_TRANSPORTS } from '../transports.ts';
 import { guessedAddress } from './sandbox.ts';
 
 /*
@@ -91,7 +91,7 @@ async function judgeEffects({ shop, payment, before }: Target): Promise<Judgemen
   await shop.lookUntilPaid(payment);
   const after = await lookLast(shop, payment, await shop.lookAfterRest(payment));
   if (!shop.canLook) return withoutProbe('how often the payment took effect');
-  if (!after.paid) return fail('After copies of its IPN, the order is not paid.');
+  if (!after.paid) return fail('After copies of its IPN, the order is not paid.', { isLoss: true });
   const { changes, amount } = shop.calibration;
   if (amount !== payment.amount) return provenOnce(shop);
   const isRecord = await shop.records();
@@ -129,12 +129,13 @@ const together = (requestsOf: (target: Target) => readonly ProbeRequest[] | stri
     const { shop, payment } = target;
     const requests = requestsOf(target);
     if (typeof requests === 'string') return skipped(requests);
+    const request = requests.find(({ body }) => body !== undefined);
+    if (!request) return skipped('there was nothing to send');
     await shop.pay(payment);
-    const observations = await shop.sendTogether(requests);
+    const observations = await shop.tryTogether(requests, request, payment);
     const judged = await judgeTogether(target);
-    const index = requests.findIndex(({ body }) => body !== undefined);
-    const [request, observation] = [requests[index], observations[index]];
-    if (!request || !observation) return skipped('there was nothing to send');
+    const observation = observations[requests.indexOf(request)];
+    if (!observation) return skipped('there was nothing to send');
     const shown = evidence(shop, request, observation);
     const sent = `${requests.length} requests at the same time: ${shown.sent}`;
     return { ...shown, sent, curl: curlOfAll(requests), ...judged };
@@ -148,24 +149,26 @@ const withOther: Run = withOrder(async (target) => {
   using other = await shop.takeAnother();
   if (!other) return skipped(NO_ORDERS);
   await shop.pay(other.payment);
+  const before = await shop.look(other.payment);
   const genuine = shop.postOf(other.payment)(shop.ipnOf(other.payment));
   const forgery = post(ipn.badlySigned());
-  const sent = [shop.send(genuine)];
+  const ofOther = payByIpn(shop, other.payment, before);
+  const sent = [];
   for (const offset of OFFSETS_MS) {
     await pause(offset);
-    sent.push(shop.send(forgery));
+    sent.push(shop.try(forgery, target.payment));
   }
-  const [, first] = await Promise.all(sent);
+  const [first] = await Promise.all(sent);
+  const { isPaid: paid } = await ofOther;
   if (!first) return skipped('there is nothing to send');
   const shown = evidence(shop, forgery, first);
-  const { paid } = await shop.lookUntilPaid(other.payment);
   const judged = rejected(target)(await shop.lookAfterRest(target.payment), shown.observed);
   if (!shop.canLook) return { ...shown, ...withoutProbe() };
-  const isLost = judged.verdict === 'pass' && paid === false;
+  const isLost = judged.verdict === 'pass' && !paid;
   return {
     ...shown,
     ...judged,
-    ...(isLost && fail('The order whose genuine IPN was being handled is not paid.')),
+    ...(isLost && fail('The order whose genuine IPN was being handled is not paid.', { isLoss: true })),
     curl: curlOfAll([genuine, forgery]),
   };
 });
@@ -182,7 +185,8 @@ const ofTwoOrders: Run = withOrder(async (target) => {
   const both = [payment, other.payment];
   for (const one of both) await shop.pay(one);
   const requests = [post(ipn), shop.postOf(other.payment)(shop.ipnOf(other.payment))] as const;
-  const observations = await shop.sendTogether(requests);
+  const oneByOne = async () => [await shop.sendGenuine(payment), await shop.sendGenuine(other.payment)];
+  const observations = await (shop.holdsBack ? oneByOne() : shop.sendTogether(requests));
   let finding = skipped('there was nothing to send');
   for (const [index, observation] of observations.entries()) {
     const [one, request] = [both[index] ?? payment, requests[index] ?? requests[0]];
@@ -192,7 +196,7 @@ const ofTwoOrders: Run = withOrder(async (target) => {
     if (!shop.canLook) return { ...finding, ...withoutProbe() };
     if (paid || !isTaken) continue;
     const why = `The genuine IPNs of two orders arrived at the same time. One was ${described(observation, shop.gateway.mask)}, but its order is not paid.`;
-    return { ...finding, ...fail(why, { fix: EACH_TO_ITS_END }) };
+    return { ...finding, ...fail(why, { fix: EACH_TO_ITS_END, isLoss: true }) };
   }
   return finding;
 });
@@ -271,7 +275,7 @@ const copiesOfIncomplete: Run = async (shop) => {
       await shop.pay(target.payment);
       await send(target, request);
       const { shown } = await send(target, request);
-      await send(target, target.ipn);
+      await shop.sendGenuine(target.payment);
       const judged = await judgeEffects(target);
       const isNote = judged.verdict === 'fail' && guessedAddress(target).hasToken;
       return {
@@ -309,7 +313,7 @@ function changedCopies(target: Target): Sent[] {
     ipn.after(['attempt', '2']),
     ipn.set('holder', 'Somebody Else').set('trx', ipn.get('trx').toLowerCase()),
     ...['json', 'multipart', 'query', 'both', 'get', 'put'].flatMap(
-      (name) => TRANSPORTS[name]?.send(fields, target) ?? [],
+      (name) => OTHER_TRANSPORTS[name]?.send(fields, target) ?? [],
     ),
     { ...post(ipn), url: withQuery(post(ipn).url, ['attempt', '2']) },
     {
@@ -328,7 +332,7 @@ const afterFailure: Run = afterPayment(async (target) => {
   const { shop, payment, ipn } = target;
   for (const status of ['failed', 'canceled']) await send(target, ipn.set('status', status));
   for (const url of [payment.cancelUrl, payment.successUrl])
-    if (shop.hasOrders && shop.whyClosed(url) === undefined) await shop.send({ url });
+    if (shop.hasOrders && shop.whyClosed(url) === undefined) await shop.try({ url }, payment);
   const before = await shop.lookAfterRest(payment);
   return attack(target, ipn, judgeEffect(shop, before), 'whether the copy had a second effect');
 });
@@ -350,7 +354,7 @@ const ofCopies = family({
   group: 'once',
   harm: HARM,
   mistake: 'paid-more-than-once',
-  alone: true,
+  alone: 'counts',
   state: IS_PAID,
 });
 
@@ -435,10 +439,10 @@ const COPIED = ofCopies({
       const refused = returnRefused(target);
       if (refused !== undefined) return skipped(refused);
       await shop.pay(payment);
-      const page = shop.send({ url: payment.successUrl });
+      const page = shop.try({ url: payment.successUrl }, payment);
       await pause(DURING_MS);
       const request = post(ipn);
-      const observation = await shop.send(request);
+      const observation = await shop.sendGenuine(payment);
       await page;
       return { ...evidence(shop, request, observation), ...(await judgeTogether(target)) };
     }),
@@ -450,11 +454,10 @@ const COPIED = ofCopies({
     state: 'the customer has paid; each try needs a new order',
     run: withOrder(async (target) => {
       const { shop, payment, ipn, post } = target;
-      await shop.pay(payment);
       const request = post(ipn);
-      const first = shop.send(request);
+      const first = shop.sendGenuine(payment);
       await pause(Math.max(shop.calibration.answerMs / 2, 1));
-      const observation = await shop.send(request);
+      const observation = await shop.try(request, payment);
       await first;
       const curl = curlOfAll([request, request]);
       return { ...evidence(shop, request, observation), curl, ...(await judgeTogether(target)) };
@@ -599,7 +602,7 @@ const STATUS = family({ class: 'H', group: 'status', harm: CHANGES_ORDERS, mista
       if (judged.verdict !== 'fail') return { ...shown, ...judged };
       const because = { mistake: 'effects-before-checks', harm: BLOCKS_ORDERS } as const;
       const why = `After ${FORGERIES} forged IPNs, the genuine IPN no longer pays this order. ${BLOCKS_ORDERS}`;
-      return { ...shown, ...fail(why, { because, fix: REMEMBER_NOTHING }) };
+      return { ...shown, ...fail(why, { because, fix: REMEMBER_NOTHING, isLoss: true }) };
     }),
   },
   'canceled-after-success': {
@@ -636,7 +639,7 @@ const STATUS = family({ class: 'H', group: 'status', harm: CHANGES_ORDERS, mista
     run: twice(({ ipn, post }) => post(ipn.set('status', 'canceled'))),
     harm: RESTOCKS,
     mistake: 'paid-more-than-once',
-    alone: true,
+    alone: 'counts',
   },
   'cancel-page-twice': {
     state: SENT_ONCE,
@@ -647,7 +650,7 @@ const STATUS = family({ class: 'H', group: 'status', harm: CHANGES_ORDERS, mista
     harm: RESTOCKS,
     mistake: 'return-page-pays',
     needsOrders: "only the shop's orders have a cancel_url",
-    alone: true,
+    alone: 'counts',
   },
   'canceled-before-success': {
     about: 'A genuine IPN for a pending order with its status changed to "canceled".',

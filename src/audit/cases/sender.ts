@@ -10,10 +10,10 @@ import {
   type Target,
   withoutPlace,
 } from '../case.ts';
-import type { ProbeRequest } from '../client.ts';
+import { decoded, type ProbeRequest } from '../client.ts';
 import { type Fields, type Ipn, type Pair, WRONG_SIGNATURE, withQuery } from '../ipn.ts';
 import type { MistakeName } from '../mistakes.ts';
-import { asJson, TRANSPORTS } from '../transports.ts';
+import { AS_FORM, asJson, OTHER_TRANSPORTS, type Transport } from '../transports.ts';
 
 /*
  * Who sent an IPN. Authentication must hold on every way into a handler, so each transport is tried with each signature
@@ -22,6 +22,9 @@ import { asJson, TRANSPORTS } from '../transports.ts';
 
 /** Forgeries must neither pay the order nor change it. */
 const forged = (forge: Forge) => rejects(forge, { leavesNoTraces: true });
+
+const ofSender = (common: Pick<AuditCase, 'class' | 'mistake'>) =>
+  family({ group: 'sender', harm: PAYS_ORDERS, ...common });
 
 const OTHER_KEY = 'not-the-secret-key';
 
@@ -91,30 +94,43 @@ const SIGNATURES: Readonly<Record<string, WrongSignature>> = {
   },
 };
 
-/** Each transport with each signature. A form needs no name. */
-const AUTHENTICATION = Object.entries(TRANSPORTS).flatMap(([transport, { about: how, send }]) =>
-  Object.entries(SIGNATURES).flatMap(([name, { about, values, class: kind, mistake }]) => {
-    const isForm = transport === 'form';
-    const common = {
-      class: kind,
-      group: 'sender',
-      harm: PAYS_ORDERS,
-      mistake: (isForm && mistake) || 'signature-not-checked',
-    } as const;
-    return family(common)({
-      [`${isForm ? '' : `${transport}-`}signature-${name}`]: {
-        about: `An IPN ${about}, ${how}.`,
-        run: forged((target) => {
-          const { shop, payment, ipn } = target;
-          const fields = shop.jsonOf(payment);
-          return values(ipn, shop.gateway.secretKey).map((value) =>
-            send({ ...fields, [shop.tools.names.signature]: value }, target),
-          );
-        }),
+/** An IPN with each of the wrong values of its signature. */
+const withSignatures = (transport: Transport, values: WrongSignature['values']) =>
+  forged((target) => {
+    const { shop, payment, ipn } = target;
+    const fields = shop.jsonOf(payment);
+    return values(ipn, shop.gateway.secretKey).map((value) =>
+      transport.send({ ...fields, [shop.tools.names.signature]: value }, target),
+    );
+  });
+
+/** Each signature as a form, as real IPNs are, and all of them in each other transport. */
+const AUTHENTICATION: readonly AuditCase[] = [
+  ...Object.entries(SIGNATURES).flatMap(([name, { about, values, class: kind, mistake }]) =>
+    ofSender({ class: kind, mistake: mistake ?? 'signature-not-checked' })({
+      [`signature-${name}`]: {
+        about: `An IPN ${about}, ${AS_FORM.about}.`,
+        run: withSignatures(AS_FORM, values),
       },
-    });
-  }),
-);
+    }),
+  ),
+  ...ofSender({ class: 'A', mistake: 'signature-not-checked' })(
+    Object.fromEntries(
+      Object.entries(OTHER_TRANSPORTS).map(([name, transport]) => [
+        `${name}-signature`,
+        {
+          about: `IPNs with each of these wrong signatures, or without one, ${transport.about}.`,
+          run: withSignatures(transport, (ipn, secretKey) =>
+            Object.values(SIGNATURES).flatMap(({ values }) => values(ipn, secretKey)),
+          ),
+        },
+      ]),
+    ),
+  ),
+];
+
+/** A part of an address that is long enough to be a digest. */
+const TOKEN = /[\w%+/=-]{32,}/g;
 
 /** Signs with a key that is not the merchant's. */
 const signedWith =
@@ -306,7 +322,7 @@ const KEY_NAMES = ['secret', 'secret_key', 'secretKey', 'SECRET_KEY', 'key', 'ap
 
 /** Names under which a shop may read whose key to use. */
 const MERCHANT_NAMES = ['public_key', 'merchant', 'merchant_id', 'account', 'key_id', 'shop_id'];
-const NO_MERCHANT = 'no-such-merchant';
+const NO_MERCHANT = 'nobody';
 
 /** What an empty or missing key becomes as text. */
 const MISSING_KEYS = ['', 'null', 'undefined', 'None', 'false', '0'];
@@ -322,16 +338,26 @@ const withItsKey: Forge = (target) => {
   const forged = ipn.signedWith(OTHER_KEY);
   const inBody = forged.and(...keys);
   return [
-    inBody,
-    asJson(JSON.stringify(inBody.fields), target),
-    { ...post(forged), url: withQuery(post(forged).url, ...keys) },
     ...MISSING_KEYS.flatMap((key) => {
       const own = post(ipn.signedWith(key));
-      const urls = withEachParameter(own.url, NO_MERCHANT);
+      const urls = [...withEachParameter(own.url, NO_MERCHANT), ...withEachSegment(own.url, NO_MERCHANT)];
       return [ipn.signedWith(key).and(...merchants), ...urls.map((url) => ({ ...own, url }))];
     }),
+    { ...post(forged), url: withQuery(post(forged).url, ...keys) },
+    asJson(JSON.stringify(inBody.fields), target),
+    inBody,
   ];
 };
+
+/** The address with another value in each segment of its path but the first: one of them may name the merchant. */
+function withEachSegment(url: string, value: string): string[] {
+  const address = new URL(url);
+  const segments = address.pathname.split('/');
+  return segments.flatMap((segment, index) => {
+    if (index < 2 || segment === '') return [];
+    return [address.origin + segments.with(index, value).join('/') + address.search];
+  });
+}
 
 /** The address with another value in each of its query parameters: one of them may name the merchant. */
 function withEachParameter(url: string, value: string): string[] {
@@ -342,15 +368,12 @@ function withEachParameter(url: string, value: string): string[] {
   });
 }
 
-const ofSender = (common: Pick<AuditCase, 'class' | 'mistake'>) =>
-  family({ group: 'sender', harm: PAYS_ORDERS, ...common });
-
 export const SENDER: readonly AuditCase[] = [
   ...AUTHENTICATION,
   ...ofSender({ class: 'A', mistake: 'signature-not-checked' })({
     'refused-effects': {
       about: 'What IPNs with a wrong signature changed in the database.',
-      needsRows: true,
+      needs: 'db',
       run: async ({ witness, options: { log = [] } }) => {
         const suspects = witness?.suspects ?? [];
         const named = log.map((one) => one.replace(/^\./, '').replace(/\.rows$/, ''));
@@ -378,6 +401,19 @@ export const SENDER: readonly AuditCase[] = [
       run: forged(async ({ shop, payment, ipn }) =>
         ipn.set('signature', (await shop.attackerIpn(payment)).get('signature')),
       ),
+    },
+    'signature-in-address': {
+      about:
+        'An IPN whose signature is a token of the success_url or cancel_url: a shop may make both in the same way.',
+      run: forged(({ ipn, payment }) => {
+        const tokens = [payment.successUrl, payment.cancelUrl].flatMap((url) => url.match(TOKEN) ?? []);
+        const seen = [...new Set(tokens.map((token) => decoded(token)))];
+        return seen.length
+          ? seen
+              .flatMap((token) => [token, token.toUpperCase(), token.toLowerCase()])
+              .map((token) => ipn.set('signature', token))
+          : { safe: 'the addresses that a browser sees have no token' };
+      }),
     },
     'signature-of-paid-order': {
       about:
@@ -460,7 +496,7 @@ export const SENDER: readonly AuditCase[] = [
     },
     'secret-in-request': {
       about:
-        'An IPN that brings the key it is signed with, under names such as secret_key, or names a merchant for whom the shop has no key: in a field, or in each parameter of the ipn_url.',
+        'An IPN that brings the key it is signed with, under names such as secret_key, or names a merchant for whom the shop has no key: in a field, or in each parameter and segment of the ipn_url.',
       run: forged(withItsKey),
     },
     'secret-of-documentation': {

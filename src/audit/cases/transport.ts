@@ -8,7 +8,7 @@ import {
   type Target,
 } from '../case.ts';
 import { hundredth, type Ipn } from '../ipn.ts';
-import { TRANSPORTS } from '../transports.ts';
+import { OTHER_TRANSPORTS } from '../transports.ts';
 
 /*
  * A handler that reads IPNs in several ways may compare less in one of them. With a form, each of these has cases of its
@@ -54,17 +54,22 @@ const CONTENTS: Readonly<Record<string, WrongContent>> = {
   },
 };
 
-export const TRANSPORT: readonly AuditCase[] = Object.entries(TRANSPORTS)
-  .filter(([name]) => name !== 'form')
-  .flatMap(([transport, { about: how, send }]) =>
-    Object.entries(CONTENTS).flatMap(([name, { about, ipns, ...common }]) =>
-      family(common)({
-        [`${transport}-${name}`]: {
-          about: `${about}, ${how}.`,
-          run: rejects(async (target) => (await ipns(target)).map((ipn) => send(ipn.fields, target)), {
-            isSigned: true,
-          }),
-        },
-      }),
-    ),
-  );
+export const TRANSPORT: readonly AuditCase[] = Object.entries(CONTENTS).flatMap(
+  ([name, { about, ipns, ...common }]) =>
+    family(common)({
+      [`${name}-other-transport`]: {
+        about: `${about}, in each transport but a form: ${Object.values(OTHER_TRANSPORTS)
+          .map((transport) => transport.about)
+          .join(', ')}.`,
+        run: rejects(
+          async (target) => {
+            const all = await ipns(target);
+            return Object.values(OTHER_TRANSPORTS).flatMap(({ send }) =>
+              all.map((ipn) => send(ipn.fields, target)),
+            );
+          },
+          { isSigned: true },
+        ),
+      },
+    }),
+);

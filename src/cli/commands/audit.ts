@@ -94,6 +94,7 @@ export const audit = defineCommand({
       'time limit for each request, order and probe, such as 5s (default: 30s; 15s for an order, 10s for a probe address)',
     ),
     html: text('file', 'also write the report as an HTML page'),
+    thorough: flag('try every case (default: those that decide something different, about a quarter)'),
     all: flag('print every case of each mistake, and the fixes in all languages'),
     check: flag('only try the set-up: one order, its correct IPN, the probe and the condition'),
   },
@@ -127,6 +128,7 @@ export const audit = defineCommand({
         dbCmd: options.dbCmd,
         dbSkip: options.dbSkip,
         shop: options.shop,
+        thorough: options.thorough,
         timeoutMs: timeout,
         waitMs: wait,
         ...(orders !== undefined && { orders: Number(orders) }),
@@ -151,6 +153,7 @@ export const audit = defineCommand({
         text: options.check ? checkText(report) : auditText(report, output.colour, options.all),
         ...(bad > 0 && { failure: `${bad} of ${cases.length} cases failed` }),
         ...(missing !== null && { failure: onOneLine(missing), failureCode: 'usage' }),
+        isInterrupted: interrupted.soon.aborted,
         ...unwritten,
       };
     } finally {

@@ -369,6 +369,27 @@ describe('the live checkout', () => {
   });
 });
 
+it('a live payment succeeds after every mistake, another e-mail and another code', async () => {
+  const sim = await startSim();
+  const receiver = await startReceiver();
+  const { url, step, status } = await checkoutOf(sim, { ipn_url: `${receiver.url}/ipn` }, 'live');
+  const shown = async () => (await fetch(url)).text();
+  expect((await step('email', { email: 'poor@example.com' })).status).toBe(422);
+  await step('email', { email: 'wallet@example.com' });
+  const first = await newestCode(sim);
+  await step('resend');
+  const second = await newestCode(sim);
+  expect(second).not.toBe(first);
+  await step('back');
+  expect(await shown()).toContain('<label for="email">E-mail</label>');
+  await step('email', { email: 'wallet@example.com' });
+  expect(await shown()).toContain('<label for="code">Verification code</label>');
+  for (const code of ['x', first, second]) expect((await step('code', { code })).status).toBe(422);
+  const paid = await step('code', { code: await newestCode(sim) });
+  expect([paid.status, paid.headers.get('location')]).toEqual([303, fields()['success_url']]);
+  expect([await status(), receiver.requests.length]).toEqual(['succeeded', 1]);
+});
+
 describe('the thank-you pages of `payments create`', () => {
   it('are open to other machines without the token', async () => {
     const sim = await startSim({ host: '0.0.0.0', controlToken: 'the-token' });
