@@ -411,6 +411,7 @@ export class Shop {
 
   /** The customer pays, and the emulator sends the IPN. @returns its delivery; null if it sends none */
   async payWithIpn({ id }: Payment): Promise<Settled['delivery']> {
+    this.#paid.set(id, undefined);
     const how = { delivery: 'ipn-only', awaitDelivery: true, by: 'audit' } as const;
     return (await this.#request(() => this.gateway.payments.approve(id, how))).delivery;
   }

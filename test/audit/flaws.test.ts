@@ -60,6 +60,42 @@ const FLAWS: Record<string, [found: string, flaw: Partial<Handler>]> = {
         GOOD.isSigned(form, request.url?.includes('shop=tea') ? secret : '', request),
     },
   ],
+  'a segment of the path selects the key': [
+    'secret-in-request',
+    {
+      initiate: (fields) => ({ ...fields, ipn_url: (fields['ipn_url'] ?? '').replace('/ipn', '/ipn/tea') }),
+      isSigned: (form, secret, request) =>
+        GOOD.isSigned(form, request.url?.startsWith('/ipn/tea?') ? secret : '', request),
+    },
+  ],
+  'the success_url has a token that is made like a signature': [
+    'signature-in-address',
+    {
+      initiate: (fields, { secretKey }) => {
+        const { amount = '', identifier = '', success_url: page } = fields;
+        return { ...fields, success_url: `${page}&key=${sign(amount, identifier, secretKey)}` };
+      },
+    },
+  ],
+  'the amount is rounded before it is compared': [
+    'amount-with-digit',
+    {
+      identifier: (count) => `order-${1_000 + count}`,
+      isToken: () => true,
+      isAmount: (order, form) => Math.round(amountOf(form) * 100) === total(order) * 100,
+    },
+  ],
+  'an order is found by a part of its identifier': [
+    'identifier-shortened',
+    {
+      identifier: (count) => `P${100 + count}`,
+      isToken: () => true,
+      find: ({ orders }, form) =>
+        [...orders.values()].findLast(({ identifier }) =>
+          identifier.includes(form.get('identifier') ?? 'none'),
+        ),
+    },
+  ],
   'a private address in a header of proxies is trusted': [
     'address-spoofed',
     {

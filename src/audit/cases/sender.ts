@@ -10,7 +10,7 @@ import {
   type Target,
   withoutPlace,
 } from '../case.ts';
-import { decoded, type ProbeRequest } from '../client.ts';
+import type { ProbeRequest } from '../client.ts';
 import { type Fields, type Ipn, type Pair, WRONG_SIGNATURE, withQuery } from '../ipn.ts';
 import type { MistakeName } from '../mistakes.ts';
 import { AS_FORM, asJson, OTHER_TRANSPORTS, type Transport } from '../transports.ts';
@@ -129,8 +129,14 @@ const AUTHENTICATION: readonly AuditCase[] = [
   ),
 ];
 
-/** A part of an address that is long enough to be a digest. */
-const TOKEN = /[\w%+/=-]{32,}/g;
+const SHORTEST_DIGEST = 32;
+
+/** The parts of an address that are long enough to be a digest. */
+function digestsIn(url: string): string[] {
+  if (!URL.canParse(url)) return [];
+  const { pathname, searchParams } = new URL(url);
+  return [...searchParams.values(), ...pathname.split('/')].filter(({ length }) => length >= SHORTEST_DIGEST);
+}
 
 /** Signs with a key that is not the merchant's. */
 const signedWith =
@@ -406,8 +412,7 @@ export const SENDER: readonly AuditCase[] = [
       about:
         'An IPN whose signature is a token of the success_url or cancel_url: a shop may make both in the same way.',
       run: forged(({ ipn, payment }) => {
-        const tokens = [payment.successUrl, payment.cancelUrl].flatMap((url) => url.match(TOKEN) ?? []);
-        const seen = [...new Set(tokens.map((token) => decoded(token)))];
+        const seen = [...new Set([payment.successUrl, payment.cancelUrl].flatMap(digestsIn))];
         return seen.length
           ? seen
               .flatMap((token) => [token, token.toUpperCase(), token.toLowerCase()])

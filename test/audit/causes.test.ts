@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest';
+import { auditCases } from '../../src/audit/audit.ts';
+import { QUICK } from '../../src/audit/quick.ts';
+import { auditOf } from '../helpers/auditable.ts';
+import { GOOD, type Handler, type Order } from '../merchants/node-shop.ts';
+
+/*
+ * What an audit blames on a request, and what has another cause.
+ */
+
+/** A shop that sells one piece of its stock for each paid order. */
+function selling() {
+  const stock = { count: 1_000 };
+  const pay: Handler['pay'] = (order, form) => {
+    if (!order.paid) stock.count--;
+    GOOD.pay(order, form);
+  };
+  return { stock, pay, probes: { stock: () => stock.count } };
+}
+
+const verdictsOf = ({ cases }: Awaited<ReturnType<typeof auditOf>>) =>
+  Object.fromEntries(cases.map(({ name, verdict }) => [name, verdict]));
+
+describe('an audit does not blame a forgery', () => {
+  it('for what the genuine IPN of another order sells', async () => {
+    const { pay, probes } = selling();
+    const report = await auditOf({ pay }, { probes, only: ['ipn-with-other'] });
+    expect(verdictsOf(report)).toEqual({ control: 'pass', 'ipn-with-other': 'pass' });
+  });
+
+  it('unless it sells a piece, too', async () => {
+    const { stock, pay, probes } = selling();
+    const refuse: Handler['refuse'] = (response, form, keys) => {
+      stock.count--;
+      GOOD.refuse(response, form, keys);
+    };
+    const report = await auditOf({ pay, refuse }, { probes, only: ['ipn-with-other'] });
+    expect(verdictsOf(report)).toMatchObject({ 'ipn-with-other': 'fail' });
+  });
+
+  it('for what happens without it, too', async () => {
+    const looks = new Map<string, number>();
+    // The warehouse packs each order but that of the control between two looks at it.
+    const packed = (identifier: string) => {
+      const seen = looks.get(identifier) ?? 0;
+      looks.set(identifier, seen + 1);
+      return looks.size > 1 && seen > 0 ? 1 : 0;
+    };
+    const { cases } = await auditOf({}, { probes: { packed }, only: ['signature-garbage'] });
+    const why = 'the same happens without this request: The order is not paid, but this changed: packed.';
+    expect(cases.at(-1)).toMatchObject({ verdict: 'unproven', seen: '2/2', why });
+  });
+});
+
+describe('a shop that loses some payments', () => {
+  const losing: Partial<Handler> = {
+    // Every third order has a name that the shop reads in another way.
+    isAmount: (order, form) => !isLost(order) && GOOD.isAmount(order, form),
+  };
+  const count = new Map<string, number>();
+  const isLost = ({ identifier }: Order) => {
+    if (!count.has(identifier)) count.set(identifier, count.size);
+    return (count.get(identifier) ?? 0) % 3 === 2;
+  };
+
+  it('is told so, with an IPN that works, and no other case is blamed for it', async () => {
+    const only = [
+      'every-payment',
+      'replay-at-once',
+      'replay-later',
+      'charset',
+      'fields-extra',
+      'name-markup',
+    ];
+    const { cases } = await auditOf(losing, { only });
+    const found = cases.find(({ name }) => name === 'every-payment');
+    expect(found).toMatchObject({ verdict: 'fail', mistake: 'payments-lost' });
+    expect(found?.why).toMatch(/did not pay it, twice, while that of /);
+    expect(found?.curl?.match(/^curl /gm)).toHaveLength(2);
+    expect(cases.filter(({ name, verdict }) => verdict === 'fail' && name !== 'every-payment')).toEqual([]);
+  });
+});
+
+it('the name of each quick case is that of a case', () => {
+  const names = auditCases().map(({ name }) => name);
+  expect([...QUICK].filter((name) => !names.includes(name))).toEqual([]);
+});
+
+it('--log takes a pattern, and holds for effects', async () => {
+  let visits = 0;
+  const refuse: Handler['refuse'] = (response, form, keys) => {
+    visits++;
+    GOOD.refuse(response, form, keys);
+  };
+  const probes = { log_visits: () => visits };
+  const audit = (log: string[]) => auditOf({ refuse }, { probes, log, only: ['signature-garbage'] });
+  expect(verdictsOf(await audit([]))).toMatchObject({ 'signature-garbage': 'fail' });
+  expect(verdictsOf(await audit(['log_*']))).toMatchObject({ 'signature-garbage': 'pass' });
+});
