@@ -52,33 +52,22 @@ describe('an audit does not blame a forgery', () => {
   });
 });
 
-describe('a shop that loses some payments', () => {
-  const losing: Partial<Handler> = {
-    // Every third order has a name that the shop reads in another way.
-    isAmount: (order, form) => !isLost(order) && GOOD.isAmount(order, form),
-  };
-  const count = new Map<string, number>();
+it('a shop that loses some payments is told so, and no other case is blamed for it', async () => {
+  const orders: string[] = [];
+  // Two in a row, which looks as if the case that uses them caused it, and a later one.
   const isLost = ({ identifier }: Order) => {
-    if (!count.has(identifier)) count.set(identifier, count.size);
-    return (count.get(identifier) ?? 0) % 3 === 2;
+    if (!orders.includes(identifier)) orders.push(identifier);
+    return [1, 2, 4].includes(orders.indexOf(identifier));
   };
-
-  it('is told so, with an IPN that works, and no other case is blamed for it', async () => {
-    const only = [
-      'every-payment',
-      'replay-at-once',
-      'replay-later',
-      'charset',
-      'fields-extra',
-      'name-markup',
-    ];
-    const { cases } = await auditOf(losing, { only });
-    const found = cases.find(({ name }) => name === 'every-payment');
-    expect(found).toMatchObject({ verdict: 'fail', mistake: 'payments-lost' });
-    expect(found?.why).toMatch(/did not pay it, twice, while that of /);
-    expect(found?.curl?.match(/^curl /gm)).toHaveLength(2);
-    expect(cases.filter(({ name, verdict }) => verdict === 'fail' && name !== 'every-payment')).toEqual([]);
-  });
+  const isAmount: Handler['isAmount'] = (order, form) => !isLost(order) && GOOD.isAmount(order, form);
+  const { cases } = await auditOf({ isAmount }, { only: ['every-payment', 'charset', 'replay-at-once'] });
+  const [, found, replayed, charset] = cases;
+  expect(found).toMatchObject({ verdict: 'fail', mistake: 'payments-lost' });
+  expect(found?.why).toMatch(/did not pay it, twice, while that of /);
+  expect(found?.curl?.match(/^curl /gm)).toHaveLength(2);
+  expect(replayed).toMatchObject({ name: 'replay-at-once', verdict: 'pass' });
+  const why = 'this shop also loses payments without this request';
+  expect(charset).toMatchObject({ name: 'charset', verdict: 'unproven', why });
 });
 
 it('the name of each quick case is that of a case', () => {
