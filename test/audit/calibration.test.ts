@@ -202,10 +202,18 @@ it('a shop that the audit starts is started again, and only what stops it alone 
     probeUrl: `${shop}/orders/{identifier}`,
     paidWhen: '.status=paid',
     shop: `PORT=${port} exec '${process.execPath}' '${file}'`,
-    only: ['signature-missing', 'signature-empty', 'identifier-case', 'signature-garbage'],
+    only: [
+      'signature-missing',
+      'signature-empty',
+      'identifier-case',
+      'signature-garbage',
+      'paid-after-restart',
+    ],
   });
   expect(Object.fromEntries(cases.map(({ name, verdict, seen }) => [name, [verdict, seen]]))).toEqual({
     control: ['pass', null],
+    // It keeps its orders in memory.
+    'paid-after-restart': ['fail', null],
     'signature-missing': ['fail', '2/2'],
     'signature-garbage': ['pass', null],
     'signature-empty': ['pass', null],

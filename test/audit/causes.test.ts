@@ -70,6 +70,26 @@ it('a shop that loses some payments is told so, and no other case is blamed for 
   expect(charset).toMatchObject({ name: 'charset', verdict: 'unproven', why });
 });
 
+it('an identifier that is made of the time is waited for, and named', async () => {
+  let count = 0;
+  // The first two orders are placed in the same second.
+  const identifier = () => `T17959312${String(Math.max(count++ - 1, 0)).padStart(2, '0')}`;
+  const report = await auditOf({ identifier }, { only: ['signature-garbage', 'identifier-repeated'] });
+  expect(verdictsOf(report)).toEqual({
+    control: 'pass',
+    'signature-garbage': 'pass',
+    'identifier-repeated': 'fail',
+  });
+});
+
+it('cases whose requests must be rejected share an order, which is then paid', async () => {
+  const report = await auditOf({}, { only: ['D', '-charge-changed'] });
+  const { shop, cases } = report;
+  expect(cases.filter(({ verdict }) => verdict !== 'pass')).toEqual([]);
+  const sharing = Math.ceil((cases.length - 1) / 10);
+  expect([...shop.orders.values()].map(({ paid }) => paid)).toEqual(Array(sharing + 1).fill(true));
+});
+
 it('the name of each quick case is that of a case', () => {
   const names = auditCases().map(({ name }) => name);
   expect([...QUICK].filter((name) => !names.includes(name))).toEqual([]);

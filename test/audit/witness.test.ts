@@ -3,7 +3,7 @@ import type { ProbeRequest } from '../../src/audit/client.ts';
 import { Ipn } from '../../src/audit/ipn.ts';
 import { Patience } from '../../src/audit/patience.ts';
 import { Witness } from '../../src/audit/witness.ts';
-import type { Payment } from '../../src/contract/payment.ts';
+import type { Payment, Settled } from '../../src/contract/payment.ts';
 import type { Row } from '../../src/database/changes.ts';
 import { merchantDialect } from '../../src/wire/documented/merchant.ts';
 
@@ -28,12 +28,19 @@ class RecordedShop {
     mails: [],
     products: [{ id: 1, stock: 1_000 }],
     ipn_log: [],
+    sessions: [],
     counters: [{ id: 1, requests: 0 }],
   };
   /** What a rejected IPN does to an order. */
   onRejected: (order: Row | undefined) => void = () => {};
   /** Whether a row names its order. */
   isNamed = true;
+  /** Whether each request adds a session. */
+  hasSessions = false;
+  /** Whether only a number in the addresses names an order, and not its identifier. */
+  isNumbered = false;
+  /** How it answers a genuine IPN. */
+  delivery: Settled['delivery'] = null;
   readonly notices = new Set<string>();
 
   read = async () => ({
@@ -61,11 +68,14 @@ class RecordedShop {
       const number = (this.tables['orders']?.length ?? 0) + 1;
       const identifier = `order-${7_000 + number}`;
       this.#count('counters', 'requests', 1);
-      this.#add('orders', { reference: this.isNamed ? identifier : null, status: 'pending', total: '49.90' });
-      const payment = { identifier, trx: `TRX${1_000 + number}`, amount: '49.90' } as Payment;
+      const reference = this.isNamed && !this.isNumbered ? identifier : null;
+      const cart = this.isNumbered ? number + 7 : null;
+      this.#add('orders', { reference, cart, module: 4, status: 'pending', total: '49.90' });
+      const successUrl = cart === null ? '' : `http://shop/thanks?cart=${cart}&module=4`;
+      const payment = { identifier, successUrl, trx: `TRX${1_000 + number}`, amount: '49.90' } as Payment;
       return { payment, isUntouched: false, text: undefined, [Symbol.dispose]: () => {} };
     },
-    valuesOf: ({ identifier, trx }: Payment) => ({ identifier, trx }),
+    valuesOf: ({ identifier, trx, successUrl }: Payment) => ({ identifier, trx, success_url: successUrl }),
   };
 
   ipnOf = ({ identifier, amount }: Payment) =>
@@ -78,17 +88,24 @@ class RecordedShop {
 
   postOf = (payment: Payment) => (ipn: Ipn) => ({ url: `http://shop/${payment.identifier}`, body: ipn.form });
 
-  foreignRequests = () => [];
+  foreignRequests = () => [{ url: 'http://shop/' }];
+
+  #visit(): void {
+    this.#count('counters', 'requests', 1);
+    if (this.hasSessions) this.#add('sessions', { data: '' });
+  }
 
   #orderOf(body: string): { order: Row | undefined; identifier: string } {
-    this.#count('counters', 'requests', 1);
+    this.#visit();
     this.#add('ipn_log', { body });
     const identifier = new URLSearchParams(body).get('identifier') ?? '';
-    return { identifier, order: this.tables['orders']?.find(({ reference }) => reference === identifier) };
+    const number = Number(identifier.split('-')[1]) - 7_000;
+    return { identifier, order: this.tables['orders']?.find(({ id }) => id === number) };
   }
 
   send = async ({ body }: ProbeRequest) => {
-    this.onRejected(this.#orderOf(String(body)).order);
+    if (body === undefined) this.#visit();
+    else this.onRejected(this.#orderOf(String(body)).order);
   };
 
   payWithIpn = async (payment: Payment) => {
@@ -96,7 +113,7 @@ class RecordedShop {
     if (order) Object.assign(order, { status: 'paid' });
     this.#count('products', 'stock', -1);
     setTimeout(() => this.#add('mails', { order_id: order?.['id'] as number }), MAIL_MS);
-    return null;
+    return this.delivery;
   };
 }
 
@@ -130,6 +147,29 @@ describe('from the rows of recorded orders, an audit learns', () => {
     shop.onRejected = (order) => order && Object.assign(order, { status: 'on hold' });
     const { witness } = await learnedFrom(shop);
     expect(witness.suspects).toEqual(['orders.status']);
+  });
+
+  it('that what a visit does, too, is no effect of a payment', async () => {
+    const shop = new RecordedShop();
+    shop.hasSessions = true;
+    const { witness } = await learnedFrom(shop);
+    expect(witness.learned?.noise).toContain('sessions.*');
+    expect(witness.learned?.payment).not.toContain('sessions.*');
+  });
+
+  it('that a short number names orders, if a column holds that of each, and not what all have in common', async () => {
+    const shop = new RecordedShop();
+    shop.isNumbered = true;
+    const { result, witness } = await learnedFrom(shop);
+    expect(result).toEqual({ paidWhen: '.orders.status=paid' });
+    expect(witness.learned?.order).toContain('orders.cart');
+    expect(witness.learned?.order).not.toContain('orders.module');
+  });
+
+  it('a payment from a shop that answers with a redirect', async () => {
+    const shop = new RecordedShop();
+    shop.delivery = { attempts: [{ failure: { code: 'answered' }, responseStatus: 302 }] } as never;
+    expect((await learnedFrom(shop)).result).toEqual({ paidWhen: '.orders.status=paid' });
   });
 
   it('nothing if no row names an order', async () => {
