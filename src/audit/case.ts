@@ -489,7 +489,7 @@ export async function payByIpn(
   const observation = await shop.sendGenuine(payment);
   shop.patience.responded(observation.durationMs);
   if ((await shop.lookUntilPaid(payment)).paid === false) {
-    shop.isLost(payment, observation);
+    shop.noteLoss(payment, observation);
     return { isPaid: false, observation };
   }
   const isComplete = (await shop.lookUntilComplete(payment, before)) !== undefined;

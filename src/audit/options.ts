@@ -213,13 +213,12 @@ const asPath = (text: string) => (/^[\w$-]+(?:\.[\w$-]+)*(?:=|$)/.test(text) ? `
 
 /** Names of tables and columns as places of the rows of an order. */
 function withPlaces(options: CompleteOptions): CompleteOptions {
-  const { db, dbCmd, paidWhen, orderAmount, log } = options;
+  const { db, dbCmd, paidWhen, orderAmount } = options;
   if ((db ?? dbCmd) === undefined) return options;
   return {
     ...options,
     ...(paidWhen !== undefined && { paidWhen: asRowCondition(paidWhen) }),
     ...(orderAmount !== undefined && { orderAmount: asPath(orderAmount) }),
-    ...(log && { log: log.map((one) => asPath(one.replace(/\.\*$/, ''))) }),
   };
 }
 

@@ -390,7 +390,7 @@ export class Shop {
   }
 
   /** Records that a genuine IPN did not pay its order, if nothing else explains it. */
-  isLost(payment: Payment, observation: Observation): void {
+  noteLoss(payment: Payment, observation: Observation): void {
     const isKnown = this.lost.some(({ payment: { id } }) => id === payment.id);
     if (!isKnown && !this.#attacked.has(payment.id)) {
       this.lost.push({ payment, observation, at: performance.now() });
@@ -599,11 +599,11 @@ export class Shop {
   #isRecord(given: string): boolean {
     // What is in a list, or its length, belongs to the list.
     const place = given.replace(/\.(?:length$|\d+(?:\.|$).*)/s, '[]');
-    return this.#isNamed(place) || this.#learned.has(place);
+    return this.isNamedLog(place) || this.#learned.has(place);
   }
 
   /** Whether the user says that a place only records IPNs. A `*` stands for any part of a name. */
-  #isNamed(place: string): boolean {
+  isNamedLog(place: string): boolean {
     return (this.options.log ?? []).some((log) => {
       const path = log.replace(/^\.|\[\]$|\.\*$/g, '').replace(/[.+?^${}()|[\]\\]/g, '\\$&');
       return new RegExp(`^\\.?${path.replaceAll('*', '[^.]*')}(?:$|[.[])`).test(place);
@@ -667,7 +667,7 @@ export class Shop {
   /** The names of further probes whose output changed, except unstable ones. */
   #changedProbes(before: OrderSnapshot, after: OrderSnapshot): string[] {
     const changed = [...after.effects].filter(([name, text]) => text !== before.effects.get(name));
-    return changed.map(([name]) => name).filter((name) => !this.unstable.has(name) && !this.#isNamed(name));
+    return changed.map(([name]) => name).filter((name) => !this.unstable.has(name) && !this.isNamedLog(name));
   }
 
   /** The names of further probes whose output changed by more than the genuine IPNs explain. */

@@ -193,7 +193,8 @@ export const AUDIT_FIELDS = {
   },
   log: {
     placeholder: 'path',
-    description: 'path in the probe output that only records IPNs, such as .notifications',
+    description:
+      'path in the probe output, or table, that only records IPNs, such as .notifications or oc_* (any part of a name)',
   },
   only: {
     placeholder: 'names',

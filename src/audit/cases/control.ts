@@ -248,7 +248,7 @@ const STORE_IT = {
   text: 'Store the payment, and not only in an object in memory, before you answer the IPN.',
 };
 
-/** Every other case compares its own request with the control. What a genuine IPN does not do is nobody's fault but its own. */
+/** A genuine IPN that does not pay is a finding of its own, and not one of the case in which it was seen. */
 export const EVERY_PAYMENT: readonly AuditCase[] = family({
   class: 'control',
   group: 'control',

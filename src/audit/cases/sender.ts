@@ -380,10 +380,9 @@ export const SENDER: readonly AuditCase[] = [
     'refused-effects': {
       about: 'What IPNs with a wrong signature changed in the database.',
       needs: 'db',
-      run: async ({ witness, options: { log = [] } }) => {
-        const suspects = witness?.suspects ?? [];
-        const named = log.map((one) => one.replace(/^\./, '').replace(/\.rows$/, ''));
-        const places = suspects.filter((place) => !named.some((one) => place.startsWith(one)));
+      run: async (shop) => {
+        const suspects = shop.witness?.suspects ?? [];
+        const places = suspects.filter((place) => !shop.isNamedLog(place));
         const nothing = { sent: 'IPNs with a wrong signature, for two orders', curl: null };
         if (!places.length) return { ...nothing, verdict: 'pass', observed: 'they changed nothing but logs' };
         const [list, flags] = [places.join(', '), places.map((place) => `--log ${place}`).join(' ')];

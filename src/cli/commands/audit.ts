@@ -94,7 +94,7 @@ export const audit = defineCommand({
       'time limit for each request, order and probe, such as 5s (default: 30s; 15s for an order, 10s for a probe address)',
     ),
     html: text('file', 'also write the report as an HTML page'),
-    thorough: flag('try every case (default: those that decide something different, about a quarter)'),
+    thorough: flag('try every case (default: those that decide something different)'),
     all: flag('print every case of each mistake, and the fixes in all languages'),
     check: flag('only try the set-up: one order, its correct IPN, the probe and the condition'),
   },
