@@ -237,13 +237,13 @@ export class Shop {
     return (ipn) => ({ url: this.addressOf(payment), body: ipn.form });
   }
 
-  /** Requests that no payment explains: of the first page, of the return page of an order, and an empty IPN. */
+  /** Requests that no payment explains: of the first page, of one that is not there, and of the return page of an order. */
   foreignRequests(payment: Payment): ProbeRequest[] {
     const address = this.addressOf(payment);
     const { successUrl } = payment;
     return [
       { url: new URL('/', address).href },
-      { url: address, body: '' },
+      { url: new URL('/no-such-page', address).href },
       ...(this.hasOrders && this.whyClosed(successUrl) === undefined ? [{ url: successUrl }] : []),
     ];
   }

@@ -293,15 +293,15 @@ const UNSIGNED_ORIGIN = mutant('a local sender needs no signature', 'I', 'origin
 
 /** Handlers that compare less when an IPN is JSON. */
 const JSON_PATH = [
-  mutant('the amount is not compared in JSON', 'D', 'json-amount', {
+  mutant('the amount is not compared in JSON', 'D', 'amount-other-transport', {
     ...readsJson(),
     isAmount: (order, form) => form.has('json') || GOOD.isAmount(order, form),
   }),
-  mutant('the status is not checked in JSON', 'H', 'json-status', {
+  mutant('the status is not checked in JSON', 'H', 'status-other-transport', {
     ...readsJson(),
     isSuccess: (form) => form.has('json') || GOOD.isSuccess(form),
   }),
-  mutant('the order of the address is paid in JSON', 'E', 'json-order', {
+  mutant('the order of the address is paid in JSON', 'E', 'order-other-transport', {
     ...readsJson(),
     find: (shop, form, url) =>
       form.has('json')
@@ -355,14 +355,14 @@ const JUGGLING = [
       isGood(identifiedBy(form, form.has('identifier[]') ? 'Array' : undefined), secret),
     find: (shop, form) => shop.orders.get(form.get('identifier[]') ?? text(form, 'identifier')),
   }),
-  mutant('true is a valid signature in JSON', 'J', 'json-signature-literal', readsJson(true)),
-  mutant('zero is a valid signature in JSON', 'J', 'json-signature-literal', readsJson(0)),
+  mutant('true is a valid signature in JSON', 'J', 'json-signature', readsJson(true)),
+  mutant('zero is a valid signature in JSON', 'J', 'json-signature', readsJson(0)),
   lenient('0e123 is accepted', 'J', 'signature-literal', (form) => /^0e\d+$/.test(signature(form))),
   mutant('the first amount and the last signature are read', 'J', 'fields-doubled', {
     isWhole: () => true,
     isSigned: (form, secret) => form.getAll('signature').at(-1) === expected(form, secret),
   }),
-  mutant('data as text is not checked', 'A', 'data-text-signature-garbage', {
+  mutant('data as text is not checked', 'A', 'data-text-signature', {
     isWhole: () => true,
     ...alsoTakes((form) => form.has('data')),
     isAmount: (order, form) => form.has('data') || GOOD.isAmount(order, form),
