@@ -28,7 +28,6 @@ import { initialSnapshots } from './store/fixtures.ts';
 import { DataFolder } from './store/folder.ts';
 import { Store } from './store/store.ts';
 import { Clock } from './system/clock.ts';
-import { packagedFixtures } from './system/package-info.ts';
 import { seededRandom, systemRandom } from './system/random.ts';
 import { Shutdown } from './system/shutdown.ts';
 import { planIdentity, readIpnCa } from './tls/certificate-options.ts';
@@ -108,9 +107,7 @@ async function readOptions(options: ResolvedOptions, surroundings: ServerSurroun
     preparation: { ...options, wallets: terms.wallets },
     initialFaults:
       options.faults === undefined ? [] : parseInput(FaultRules, { faults: options.faults }).faults,
-    initial: initialSnapshots(packagedFixtures(), options.fixtures, label('fixtures'), [
-      ...settings.currencies.keys(),
-    ]),
+    initial: initialSnapshots(options.fixtures, label('fixtures'), [...settings.currencies.keys()]),
     controlToken:
       options.controlToken ?? (isLoopback(options.host) ? null : randomBytes(18).toString('base64url')),
     identify: await planIdentity(options, aliases, label),

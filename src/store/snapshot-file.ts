@@ -60,10 +60,7 @@ async function parseWhole(file: FileHandle, path: string): Promise<unknown> {
   const limit = constants.MAX_STRING_LENGTH;
   if ((await file.stat()).size > limit)
     throw damaged(`${path} is too large: an edited state may have up to ${Math.ceil(limit / 2 ** 20)} MiB`);
-  // Not `readFile`: under Yarn's Plug'n'Play, it fails for the fixtures of the package.
-  const chunks: Buffer[] = [];
-  for await (const chunk of chunksOf(file)) chunks.push(chunk);
-  return parseJson(Buffer.concat(chunks).toString(), path);
+  return parseJson(await file.readFile('utf8'), path);
 }
 
 /**
