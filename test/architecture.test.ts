@@ -303,7 +303,7 @@ describe('the layers of src/', () => {
         ? [file]
         : [],
     );
-    expect(choosers).toEqual(['library/merchant-client.ts', 'server.ts']);
+    expect(choosers).toEqual(['library/dialect.ts', 'server.ts']);
   });
 
   it('start listening without loading the HTTP framework', () => {

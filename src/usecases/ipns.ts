@@ -14,7 +14,6 @@ import {
 } from '../domain/delivery.ts';
 import type { Attempt, Delivery } from '../domain/state.ts';
 import type { UseCaseDependencies } from './dependencies.ts';
-import { diagnose } from './diagnose.ts';
 import { stateOfDelivery } from './shop-state.ts';
 import {
   type KnownAttempt,
@@ -119,7 +118,11 @@ export function ipnUseCases(parts: IpnDependencies) {
      */
     diagnose: (reference: string, input: DiagnoseInput, signal: AbortSignal): Promise<Diagnosis> => {
       const { id } = newestGenuine(store.state, reference);
-      return inOrder(id, () => diagnose(find(id), input, signal, parts));
+      return inOrder(id, async () => {
+        // Loaded only when used, to keep the start fast.
+        const { diagnose } = await import('./diagnose.ts');
+        return diagnose(find(id), input, signal, parts);
+      });
     },
 
     /**
