@@ -1,7 +1,6 @@
 import { CODE_LIFETIME_MS, MAX_ENTRY } from '../../contract/checkout.ts';
 import { GatewayError } from '../../contract/error.ts';
 import { parseInput } from '../../contract/input.ts';
-import { SettleInput } from '../../contract/payment.ts';
 import { MODES, type Mode } from '../../contract/vocabulary.ts';
 import type { Payment } from '../../domain/state.ts';
 import type { CheckoutResult } from '../../usecases/checkout.ts';
@@ -90,7 +89,8 @@ const STEPS: Readonly<Record<string, CheckoutStep>> = {
     description: 'Not available with --no-panel.',
     form: 'PanelForm',
     settles: true,
-    submit: (visit, payment, fields) => {
+    submit: async (visit, payment, fields) => {
+      const { SettleInput } = await import('../../contract/payment.ts');
       const { outcome, delivery } = parseInput(SettleInput, {
         outcome: fields['outcome'],
         delivery: fields['delivery'],
