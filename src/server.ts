@@ -274,9 +274,10 @@ function secretsOf(store: Store, options: ResolvedOptions, controlToken: string 
   const keys = [controlToken ?? '', ...keysOf(store.state.merchants.values())];
   const secrets = new Secrets(keys, { later: addressesIn(store) });
   secrets.learn(options);
-  store.onChange(({ merchants = [], payments, deliveries }) => {
+  store.onChange(({ merchants = [], payments, deliveries }, isImported) => {
     secrets.add(keysOf(merchants));
-    secrets.learn({ payments, deliveries });
+    // All other addresses come from requests, which are learned when they are read.
+    if (isImported) secrets.learn({ payments, deliveries });
   });
   return secrets;
 }

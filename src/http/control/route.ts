@@ -6,7 +6,7 @@ import { maskedIn, type Secrets } from '../../contract/secrets.ts';
 import { readFields } from '../body.ts';
 import type { App, AppContext } from '../environment.ts';
 import { PROBES } from '../listener.ts';
-import { described, type Operation, type Tag } from '../operation.ts';
+import { described, JSON_TYPE, type Operation, type Tag } from '../operation.ts';
 
 type Schema = z.ZodMiniType;
 type Awaitable<Value> = Value | Promise<Value>;
@@ -103,8 +103,11 @@ export function mountControl(
           body: route.readsBody ? undefined : await bodyOf(c, route),
         });
         if (result instanceof Response) return result;
-        const shown = route.verbatim ? result : maskedIn(result, secrets.maskKeys);
-        return c.json(shown as object, status);
+        const text = JSON.stringify(result);
+        // Nearly no response has a secret.
+        const hasSecret = !route.verbatim && secrets.maskKeys(text) !== text;
+        const shown = hasSecret ? JSON.stringify(maskedIn(result, secrets.maskKeys)) : text;
+        return c.body(shown, status, { 'Content-Type': JSON_TYPE });
       };
       app.on(method, `/_sim${path}`, described(operation, handle));
     }

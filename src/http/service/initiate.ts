@@ -119,8 +119,10 @@ async function answerInitiate(
     const payment = await payments.initiate(read, mode, log.id);
     const baseUrl = runtime.baseUrl();
     const body = JSON.stringify(dialect.initiateAnswer(payment, baseUrl));
-    const otherName = otherNameFor(baseUrl, payment.successUrl);
-    if (otherName !== undefined) parts.events.sameSite(sameSiteNotice(baseUrl, otherName, runtime));
+    parts.events.sameSite(() => {
+      const otherName = otherNameFor(baseUrl, payment.successUrl);
+      return otherName && sameSiteNotice(baseUrl, otherName, runtime);
+    });
     log.paymentId = payment.id;
     log.notes = payment.warnings;
     log.responseBody = body;
