@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { Live, Ready } from '../../contract/emulator.ts';
 import { parseInput } from '../../contract/input.ts';
 import { maskedIn, type Secrets } from '../../contract/secrets.ts';
-import { readFields } from '../body.ts';
+import { headersOf, readFields } from '../body.ts';
 import type { App, AppContext } from '../environment.ts';
 import { PROBES } from '../listener.ts';
 import { described, JSON_TYPE, type Operation, type Tag } from '../operation.ts';
@@ -147,7 +147,7 @@ async function bodyOf(
   c: AppContext,
   { body, optionalBody }: Pick<ControlRoute, 'body' | 'optionalBody'>,
 ): Promise<unknown> {
-  const { 'content-type': type, 'content-length': length, 'transfer-encoding': coding } = c.req.header();
+  const { 'content-type': type, 'content-length': length, 'transfer-encoding': coding } = headersOf(c);
   const read = async (schema: Schema) => parseInput(schema, (await readFields(c, { jsonOnly: true })).fields);
   if (body) {
     const hasBody = length !== '0' && [type, length, coding].some((value) => value !== undefined);
