@@ -82,7 +82,7 @@ export function mountControl(
     for (const route of routes) {
       const [method = '', path = ''] = route.key.split(' ');
       const { summary, description, params, headers, query, body, answer, status = 200, type } = route;
-      const operation: Operation = {
+      const describe = (): Operation => ({
         tag: tag as Tag,
         source: 'chosen',
         security: 'controlToken',
@@ -94,7 +94,7 @@ export function mountControl(
         body: body && { schema: body, optional: route.optionalBody },
         answers: [{ status, type, schemas: [answer ?? []].flat() }],
         errors: [403, ...(path.includes(':') ? [404] : []), 422, ...(route.errors ?? [])],
-      };
+      });
       const handle = async (c: AppContext) => {
         const result = await route.run({
           c,
@@ -109,7 +109,7 @@ export function mountControl(
         const shown = hasSecret ? JSON.stringify(maskedIn(result, secrets.maskKeys)) : text;
         return c.body(shown, status, { 'Content-Type': JSON_TYPE });
       };
-      app.on(method, `/_sim${path}`, described(operation, handle));
+      app.on(method, `/_sim${path}`, described(describe, handle));
     }
   }
 }
@@ -121,16 +121,16 @@ export function mountProbes(app: App): void {
     ['/_sim/readyz', 'Check that the state is loaded and requests are accepted', Ready],
   ] as const;
   for (const [path, summary, schema] of probes) {
-    const operation: Operation = {
+    const describe = (): Operation => ({
       tag: 'Control: emulator',
       summary,
       source: 'chosen',
       answers: [{ status: 200, schemas: [schema] }],
       errors: [],
-    };
+    });
     app.get(
       path,
-      described(operation, (c: AppContext) => c.json(PROBES[path])),
+      described(describe, (c: AppContext) => c.json(PROBES[path])),
     );
   }
 }

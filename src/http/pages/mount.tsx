@@ -46,7 +46,10 @@ export function mountOpenPages(app: App, parts: AppDependencies): void {
     const said = page(`The default ${PLACEHOLDERS[which].insteadOf}, for a merchant that has none`, [403]);
     const dashboard = runtime.options.panel ? PLACES.payments.path : null;
     const show = (c: AppContext) => c.html(thanksPage(which, pageView(c, runtime, 'system'), dashboard));
-    app.get(`/_sim/ui/${which}`, described(said, show));
+    app.get(
+      `/_sim/ui/${which}`,
+      described(() => said, show),
+    );
   }
   const said = page('The default site_logo, for a merchant that has none', [403], 'image/svg+xml');
   const logo = (c: AppContext) => {
@@ -54,7 +57,10 @@ export function mountOpenPages(app: App, parts: AppDependencies): void {
     c.header('Cache-Control', 'max-age=3600');
     return c.body(LOGO_SVG, 200, { 'Content-Type': 'image/svg+xml' });
   };
-  app.get('/_sim/ui/logo.svg', described(said, logo));
+  app.get(
+    '/_sim/ui/logo.svg',
+    described(() => said, logo),
+  );
   // Only pages ask for the token. Without it, forms and requests from the script are rejected.
   for (const path of ['/_sim', '/_sim/ui/*']) {
     app.get(path, (c, next) => (hasToken(c, runtime) ? next() : askForToken(c, runtime, targetOf(c))));
@@ -70,7 +76,10 @@ export function mountOpenPages(app: App, parts: AppDependencies): void {
     }
     return c.redirect(base + to, 303);
   };
-  app.post(TOKEN_PATH, described(TOKEN_OPERATION, takeToken));
+  app.post(
+    TOKEN_PATH,
+    described(() => TOKEN_OPERATION, takeToken),
+  );
 }
 
 /** Mounts the dashboard. It is loaded on its first request, so that the emulator starts faster. */
@@ -83,7 +92,10 @@ export function mountDashboard(app: App, parts: AppDependencies): void {
   const said = page('The dashboard; asks for the control token if one is required', [401, 403]);
   // A function of its own, because a description belongs to its handler and the other pages have none.
   const first = (c: AppContext) => answer(c);
-  app.get(PLACES.payments.path, described(said, first));
+  app.get(
+    PLACES.payments.path,
+    described(() => said, first),
+  );
   app.all(`${UI}/*`, answer);
 }
 

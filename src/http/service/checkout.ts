@@ -9,7 +9,14 @@ import { readTextFields } from '../body.ts';
 import { type App, type AppContext, type AppDependencies, basePath } from '../environment.ts';
 import { asGatewayError } from '../errors.ts';
 import { rejectCrossSite } from '../guard.ts';
-import { type Answer, described, FORM_TYPE, HTML_TYPE, seeOtherAnswer } from '../operation.ts';
+import {
+  type Answer,
+  described,
+  FORM_TYPE,
+  HTML_TYPE,
+  type Operation,
+  seeOtherAnswer,
+} from '../operation.ts';
 import type { Entry } from './checkout-pages.ts';
 import { MODE_WORDS } from './initiate.ts';
 
@@ -124,7 +131,7 @@ export function mountCheckout(app: App, parts: AppDependencies): void {
     for (const [method, description] of Object.entries(VIEWS)) {
       // A POST responds like the GET (observed: checkout-post), or with 405 (observed: checkout-post-refused).
       if (method === 'POST' && runtime.settings.choices.checkoutByPost === 'refused') continue;
-      const about = {
+      const describe = (): Operation => ({
         ...operation,
         summary: `Hosted checkout in ${MODE_WORDS[mode]}${method === 'POST' ? ', by POST' : ''}`,
         description,
@@ -132,8 +139,8 @@ export function mountCheckout(app: App, parts: AppDependencies): void {
         headers: { 'Accept-Language': 'English, or French if preferred.' },
         answers: [page, seeOtherPage],
         errors: [404, 409, 410],
-      } as const;
-      app.on(method, path, described(about, guarded(checkout, show)));
+      });
+      app.on(method, path, described(describe, guarded(checkout, show)));
     }
     for (const [name, { summary, description, form, settles, submit }] of Object.entries(STEPS)) {
       if (name === 'panel' && !runtime.options.panel) continue;
@@ -141,7 +148,7 @@ export function mountCheckout(app: App, parts: AppDependencies): void {
       app.all(`${path}/${name}`, async (c, next) =>
         c.req.method === 'GET' && isBrowser(c) ? backToPage({ ...checkout, c }) : next(),
       );
-      const about = {
+      const describe = (): Operation => ({
         ...operation,
         summary: `${summary}, in ${MODE_WORDS[mode]}`,
         description,
@@ -149,13 +156,13 @@ export function mountCheckout(app: App, parts: AppDependencies): void {
         body: form && { types: [FORM_TYPE], schema: dialect.messages[form] },
         answers: settles ? [stays, seeOtherPage] : [seeOtherPage],
         errors: [403, 404, 409, 410, ...(form ? [422] : [])],
-      } as const;
+      });
       const post = guarded(checkout, async (visit) => {
         rejectCrossSite(visit.c, runtime);
         const fields = form ? await readTextFields(visit.c) : {};
         return submit(visit, paymentOf(visit), fields);
       });
-      app.post(`${path}/${name}`, described(about, post));
+      app.post(`${path}/${name}`, described(describe, post));
     }
   }
 }
