@@ -11,17 +11,11 @@ interface Fidelity {
   chosen: number;
 }
 
-const counted = new Map<ProfileName, Fidelity>();
-
 export function fidelityOf(profile: ProfileName): Fidelity {
-  const known = counted.get(profile);
-  if (known) return known;
   const lines = manifestLines().filter(({ profiles }) => profiles.includes(profile));
   const count = (source: Source) => lines.filter(({ source: { kind } }) => kind === source).length;
   const [documented, observed, chosen] = [count('documented'), count('observed'), count('chosen')];
-  const fidelity = { profile, lines: lines.length, documented, observed, chosen };
-  counted.set(profile, fidelity);
-  return fidelity;
+  return { profile, lines: lines.length, documented, observed, chosen };
 }
 
 /** Options that decide which lines apply, with their default values. */
@@ -36,8 +30,7 @@ export function fidelityIn(options: InForce): Fidelity & { changes: string[] } {
 }
 
 /** The choices that override the profile in force. */
-export function changesIn(options: InForce): string[] {
-  const { profile, choices } = options;
+export function changesIn({ profile, choices, ...options }: InForce): string[] {
   const own = choicesOf(profile);
   const preset: Deciding = { ...DECIDING, ...PROFILES[profile].options };
   return [

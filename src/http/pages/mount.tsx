@@ -20,8 +20,8 @@ import { type PageView, pageView } from './layout.tsx';
 const TOKEN_PATH = '/_sim/ui/token';
 
 /** Describes a page with a permanent URL for the OpenAPI document. */
-function page(summary: string, errors: readonly number[], type = HTML_TYPE): Operation {
-  return { tag: 'Dashboard', summary, source: 'chosen', answers: [{ status: 200, type }], errors };
+function page(summary: string, errors: readonly number[], type = HTML_TYPE): () => Operation {
+  return () => ({ tag: 'Dashboard', summary, source: 'chosen', answers: [{ status: 200, type }], errors });
 }
 
 /** The default pages of `payments create`, which replace the merchant's own. */
@@ -30,11 +30,11 @@ const PLACEHOLDERS = {
   canceled: { insteadOf: 'cancel_url', sign: 'canceled' },
 } as const;
 
-const TOKEN_OPERATION: Operation = {
-  ...page('Checks the control token and stores it in a cookie', [401, 403]),
+const describeToken = (): Operation => ({
+  ...page('Checks the control token and stores it in a cookie', [401, 403])(),
   body: { types: [FORM_TYPE], schema: TokenForm },
   answers: [seeOtherAnswer('To the dashboard.')],
-};
+});
 
 /**
  * Mounts the pages that need no token: the token form, and pages that reveal nothing. A customer on another machine can
@@ -46,10 +46,7 @@ export function mountOpenPages(app: App, parts: AppDependencies): void {
     const said = page(`The default ${PLACEHOLDERS[which].insteadOf}, for a merchant that has none`, [403]);
     const dashboard = runtime.options.panel ? PLACES.payments.path : null;
     const show = (c: AppContext) => c.html(thanksPage(which, pageView(c, runtime, 'system'), dashboard));
-    app.get(
-      `/_sim/ui/${which}`,
-      described(() => said, show),
-    );
+    app.get(`/_sim/ui/${which}`, described(said, show));
   }
   const said = page('The default site_logo, for a merchant that has none', [403], 'image/svg+xml');
   const logo = (c: AppContext) => {
@@ -57,10 +54,7 @@ export function mountOpenPages(app: App, parts: AppDependencies): void {
     c.header('Cache-Control', 'max-age=3600');
     return c.body(LOGO_SVG, 200, { 'Content-Type': 'image/svg+xml' });
   };
-  app.get(
-    '/_sim/ui/logo.svg',
-    described(() => said, logo),
-  );
+  app.get('/_sim/ui/logo.svg', described(said, logo));
   // Only pages ask for the token. Without it, forms and requests from the script are rejected.
   for (const path of ['/_sim', '/_sim/ui/*']) {
     app.get(path, (c, next) => (hasToken(c, runtime) ? next() : askForToken(c, runtime, targetOf(c))));
@@ -76,10 +70,7 @@ export function mountOpenPages(app: App, parts: AppDependencies): void {
     }
     return c.redirect(base + to, 303);
   };
-  app.post(
-    TOKEN_PATH,
-    described(() => TOKEN_OPERATION, takeToken),
-  );
+  app.post(TOKEN_PATH, described(describeToken, takeToken));
 }
 
 /** Mounts the dashboard. It is loaded on its first request, so that the emulator starts faster. */
@@ -92,10 +83,7 @@ export function mountDashboard(app: App, parts: AppDependencies): void {
   const said = page('The dashboard; asks for the control token if one is required', [401, 403]);
   // A function of its own, because a description belongs to its handler and the other pages have none.
   const first = (c: AppContext) => answer(c);
-  app.get(
-    PLACES.payments.path,
-    described(() => said, first),
-  );
+  app.get(PLACES.payments.path, described(said, first));
   app.all(`${UI}/*`, answer);
 }
 
