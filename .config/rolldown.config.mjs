@@ -17,10 +17,20 @@ const licences = createRollupLicensePlugin({
   },
 });
 
+/** The server of Hono also knows HTTP/2, which nothing here speaks. Node takes as long to load it as `node:http`. */
+const withoutHttp2 = {
+  name: 'without-http2',
+  resolveId: { filter: { id: /^node:http2$/ }, handler: () => '\0http2' },
+  load: {
+    filter: { id: /^\0http2$/ },
+    handler: () => 'export class Http2ServerRequest {}\nexport const constants = {};',
+  },
+};
+
 const program = {
   input: { main: 'src/cli/main.ts', library: 'src/index.ts', thread: 'src/library/thread.ts' },
   platform: 'node',
-  plugins: [assets, licences],
+  plugins: [assets, withoutHttp2, licences],
   transform: { target: 'node20' },
   // Otherwise the code that renders pages in a browser would be in every start.
   treeshake: { moduleSideEffects: [{ test: /node_modules/, sideEffects: false }] },

@@ -12,7 +12,8 @@ import type {
 } from './library/api.ts';
 import { clientOf } from './library/client.ts';
 import { type ControlServer, controlServer, LIMIT_MS } from './library/control-client.ts';
-import { dialect, requireMerchant } from './library/merchant-client.ts';
+import { dialect } from './library/dialect.ts';
+import { requireMerchant } from './library/merchant-client.ts';
 import { milliseconds, requireFields, requireObject } from './library/require.ts';
 import { STYLE, startEmulator } from './library/start.ts';
 import { readSecret } from './options/resolve.ts';

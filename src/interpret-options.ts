@@ -4,11 +4,10 @@ import { readOrigin } from './contract/page-origin.ts';
 import { parseDuration } from './contract/time.ts';
 import { SENT_ON_REQUEST } from './contract/vocabulary.ts';
 import type { Egress } from './delivery/egress.ts';
-import type { Structures } from './domain/configuration.ts';
 import { mapped, readForwarding } from './domain/host-map.ts';
 import { DOCUMENTED_CURRENCIES, parseAmountFormat, parseCurrency } from './domain/money.ts';
 import type { Retention } from './domain/retention.ts';
-import type { Settings } from './domain/settings.ts';
+import type { Settings, Structures } from './domain/settings.ts';
 import type { OptionName, ResolvedOptions } from './options/start-options.ts';
 
 type Label = (name: OptionName) => string;
@@ -26,7 +25,7 @@ const LIMITS = {
 /**
  * The settings of the gateway for these options.
  *
- * @param terms the structures, as read by `readStructures`
+ * @param terms the structures of the configuration
  * @throws GatewayError `usage`, with the option whose value is invalid
  */
 export function settingsOf(

@@ -1,10 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
+import { describeFault } from './contract/active-fault.ts';
 import { isLoopback } from './contract/address.ts';
 import { GatewayError, type HintStyle, hint, NPX, option, usage } from './contract/error.ts';
 import type { SimEvent } from './contract/event.ts';
-import { FaultRules } from './contract/fault.ts';
-import { parseInput } from './contract/input.ts';
 import type { Merchant } from './contract/merchant.ts';
 import { foreignKeys, KEY_PREFIXES, masked, Secrets } from './contract/secrets.ts';
 import { timestamp } from './contract/time.ts';
@@ -12,13 +11,11 @@ import { Courier } from './delivery/courier.ts';
 import { allowedHosts, Egress } from './delivery/egress.ts';
 import { Poster } from './delivery/poster.ts';
 import { prepare } from './domain/bootstrap.ts';
-import { readStructures } from './domain/configuration.ts';
 import { Faults } from './domain/faults.ts';
 import { createIds } from './domain/ids.ts';
 import { defaultMerchant } from './domain/merchant.ts';
 import { newestIds } from './domain/retention.ts';
-import type { Context } from './domain/settings.ts';
-import { faultView, simEventView } from './http/control/views.ts';
+import { type Context, NO_STRUCTURES, type Structures } from './domain/settings.ts';
 import type { AppDependencies, ServerRuntime } from './http/environment.ts';
 import { listen, nameIn } from './http/listener.ts';
 import { aliasesOf, settingsOf } from './interpret-options.ts';
@@ -28,7 +25,6 @@ import { initialSnapshots } from './store/fixtures.ts';
 import { DataFolder } from './store/folder.ts';
 import { Store } from './store/store.ts';
 import { Clock } from './system/clock.ts';
-import { packagedFixtures } from './system/package-info.ts';
 import { seededRandom, systemRandom } from './system/random.ts';
 import { Shutdown } from './system/shutdown.ts';
 import { planIdentity, readIpnCa } from './tls/certificate-options.ts';
@@ -88,7 +84,7 @@ type Emulator = Awaited<ReturnType<typeof build>>;
 /** Reads the options. It opens nothing, so an error in them has no effect. */
 async function readOptions(options: ResolvedOptions, surroundings: ServerSurroundings) {
   const { style = NPX } = surroundings;
-  const terms = readStructures(options);
+  const terms = await structuresIn(options);
   const label = (name: OptionName) => givenAs(options, name) ?? spellingOf(name, style);
   /** Its port is known while the server listens. */
   const address: { port?: number } = {};
@@ -106,16 +102,21 @@ async function readOptions(options: ResolvedOptions, surroundings: ServerSurroun
     aliases,
     settings,
     preparation: { ...options, wallets: terms.wallets },
-    initialFaults:
-      options.faults === undefined ? [] : parseInput(FaultRules, { faults: options.faults }).faults,
-    initial: initialSnapshots(packagedFixtures(), options.fixtures, label('fixtures'), [
-      ...settings.currencies.keys(),
-    ]),
+    initialFaults: terms.faults,
+    initial: initialSnapshots(options.fixtures, label('fixtures'), [...settings.currencies.keys()]),
     controlToken:
       options.controlToken ?? (isLoopback(options.host) ? null : randomBytes(18).toString('base64url')),
     identify: await planIdentity(options, aliases, label),
     trust: { ca: await readIpnCa(options, label), insecure: options.ipnInsecure },
   };
+}
+
+/** The structures in the options. Loads their schemas only if there are some, to keep the start fast. */
+async function structuresIn(options: ResolvedOptions): Promise<Structures> {
+  const { charges, currencies, wallets, outcomes, faults } = options;
+  if ([charges, currencies, wallets, outcomes, faults].every((one) => one === undefined))
+    return NO_STRUCTURES;
+  return (await import('./domain/configuration.ts')).readStructures(options);
 }
 
 /** Locks the folder, reads the state and adapts it to the options. */
@@ -274,9 +275,10 @@ function secretsOf(store: Store, options: ResolvedOptions, controlToken: string 
   const keys = [controlToken ?? '', ...keysOf(store.state.merchants.values())];
   const secrets = new Secrets(keys, { later: addressesIn(store) });
   secrets.learn(options);
-  store.onChange(({ merchants = [], payments, deliveries }) => {
+  store.onChange(({ merchants = [], payments, deliveries }, isImported) => {
     secrets.add(keysOf(merchants));
-    secrets.learn({ payments, deliveries });
+    // All other addresses come from requests, which are learned when they are read.
+    if (isImported) secrets.learn({ payments, deliveries });
   });
   return secrets;
 }
@@ -384,9 +386,10 @@ async function start(
     parts,
     /** Notices about the existing state and the certificate. */
     notices: store.notices,
-    /** The fault rules in force. */
-    faults: () => faults.list.map(faultView),
-    onEvent(listener: (event: SimEvent) => void): void {
+    /** The fault rules in force, in words. */
+    faults: () => faults.list.map(describeFault),
+    async onEvent(listener: (event: SimEvent) => void): Promise<void> {
+      const { simEventView } = await import('./http/control/views.ts');
       events.subscribe((event) => listener(simEventView(event, parts)));
     },
     /** Whether the data folder was removed, moved or replaced. Known after the stop. */

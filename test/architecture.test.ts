@@ -43,7 +43,7 @@ const ALLOWED: Record<string, Doors> = {
   domain: { layers: ['contract', 'system/secret.ts'], types: ['system'], packages: ['big.js', 'zod/mini'] },
   wire: { layers: ['contract', 'domain'], packages: ['zod/mini'], node: ['node:buffer', 'node:crypto'] },
   store: {
-    layers: ['contract', 'domain', 'system/files.ts', 'system/real-time.ts'],
+    layers: ['contract', 'domain', 'system/files.ts', 'system/real-time.ts', '../fixtures/default.json'],
     packages: ['lowdb', 'zod/mini'],
     node: ['node:buffer', 'node:fs', 'node:fs/promises', 'node:os', 'node:path', 'node:crypto', 'node:zlib'],
   },
@@ -310,7 +310,7 @@ describe('the layers of src/', () => {
         ? [file]
         : [],
     );
-    expect(choosers).toEqual(['library/merchant-client.ts', 'server.ts']);
+    expect(choosers).toEqual(['library/dialect.ts', 'server.ts']);
   });
 
   it('start listening without loading the HTTP framework', () => {

@@ -1,8 +1,8 @@
 import { relative } from 'node:path';
 import { command, hint } from '../contract/error.ts';
 import { foreignKeys, masked } from '../contract/secrets.ts';
-import { initiateUrl } from '../library/merchant-client.ts';
-import { fidelityIn, profileText } from '../system/fidelity.ts';
+import { initiateUrl } from '../library/dialect.ts';
+import { changesIn, profileText } from '../system/fidelity.ts';
 import { VERSION } from '../system/package-info.ts';
 import { type Output, pairs } from './output.ts';
 import { Printed } from './printed.ts';
@@ -74,7 +74,7 @@ export function bannerText(
       proxyPort === null && hosts ? `${hosts}   (${protocol}//, add them to your hosts file)` : undefined,
     Sandbox: `e-mail ${options.sandboxEmail}   code ${options.sandboxCode}`,
     Live: render(hint`e-mail ${liveEmail}   code from: ${command('inbox', ...token)}`),
-    Profile: profileText(fidelityIn(options)),
+    Profile: profileText({ profile: options.profile, changes: changesIn(options) }),
     Seed: options.seed && `${options.seed}   ids, codes and card numbers are repeatable`,
     State: dataDir
       ? `${relative(cwd, dataDir) || '.'}/db.json  (${payments.all.size} payments, ${cards.all.size} cards)`
@@ -152,5 +152,5 @@ export function noticesOf(server: RunningServer, { quiet }: { quiet: boolean }):
 }
 
 function faultsOf({ faults }: RunningServer): string[] {
-  return faults().map(({ summary }) => summary);
+  return faults();
 }

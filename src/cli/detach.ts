@@ -1,16 +1,9 @@
+import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { fstatSync, ftruncateSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import {
-  command,
-  type ErrorCode,
-  type ErrorDetails,
-  GatewayError,
-  hint,
-  SECOND_EMULATOR,
-} from '../contract/error.ts';
+import { command, GatewayError, hint, SECOND_EMULATOR } from '../contract/error.ts';
 import { controlServer } from '../library/control-client.ts';
 import { requireMerchant } from '../library/merchant-client.ts';
 import { givenAs, isGivenByUser, isSecure, ownUrlOf } from '../options/resolve.ts';
@@ -18,9 +11,10 @@ import { type OptionName, type ResolvedOptions, START_OPTIONS } from '../options
 import { LOG_FILE, makeDataFolder } from '../store/folder.ts';
 import { readServerInfo } from '../store/server-file.ts';
 import { onFolder, openFile, unwritable } from '../system/files.ts';
-import { announce, detachedBannerText, type ReadyEvent, readyEvent } from './banner.ts';
+import { announce, detachedBannerText, readyEvent } from './banner.ts';
 import type { Context } from './command.ts';
 import { PROBE_MS, probe } from './connect.ts';
+import { MARK, type Report, type Started } from './detached.ts';
 
 /** Starts an emulator in its own process, unless one with these options is already running. */
 export async function startInBackground(options: ResolvedOptions, context: Context): Promise<void> {
@@ -28,11 +22,6 @@ export async function startInBackground(options: ResolvedOptions, context: Conte
   const running = await runningOn(options);
   const { ready, notices, log } = running ?? (await detach(options));
   announce(ready, notices, output, () => detachedBannerText(ready, log, output, io.cwd));
-}
-
-interface Started {
-  ready: ReadyEvent;
-  notices: readonly string[];
 }
 
 /**
@@ -92,15 +81,6 @@ function firstDiffering(requested: ResolvedOptions, effective: Readonly<Record<s
     .find((label) => label !== undefined);
 }
 
-/** What a detached process reports to its parent: that it is ready, or why not. */
-type Report = Started | { failure: ErrorDetails & { code?: ErrorCode; message: string } };
-
-/**
- * A variable that marks the detached process, which deletes it immediately. Its value is the path of a temporary log,
- * or empty if the log is in the data folder.
- */
-const MARK = 'GATEWAY_SIM_DETACHED';
-
 /**
  * Runs the same command line again in its own session, and waits until that process is ready. Its log is in the data
  * folder, or in the system's temporary folder for an emulator in memory.
@@ -124,8 +104,6 @@ async function detach(options: ResolvedOptions): Promise<Started & { log: string
     return opened;
   });
   try {
-    // Loading it takes a millisecond, also of a start in the foreground.
-    const { spawn } = await import('node:child_process');
     const child = spawn(process.execPath, [...process.execArgv, ...process.argv.slice(1)], {
       detached: true,
       stdio: ['ignore', file.fd, file.fd, 'ipc'],
@@ -154,46 +132,4 @@ async function detach(options: ResolvedOptions): Promise<Started & { log: string
   } finally {
     await file.close();
   }
-}
-
-export type ParentProcess = NonNullable<ReturnType<typeof parentProcess>>;
-
-/** The process that started this one detached; undefined in every other process. */
-export function parentProcess() {
-  const temporaryLog = process.env[MARK];
-  if (temporaryLog === undefined || process.send === undefined) return undefined;
-  delete process.env[MARK];
-  return {
-    /** @returns false if the parent has ended: no process knows this emulator, so it must stop */
-    ready: (started: Started) => send(started),
-    /** Removes the temporary log. Call it at the end. */
-    stopped: async () => {
-      if (temporaryLog) await rm(temporaryLog, { force: true });
-    },
-    failed: (thrown: unknown) => {
-      if (!(thrown instanceof GatewayError)) return send({ failure: { message: String(thrown) } });
-      const { code, message, problems, hint: fix } = thrown;
-      return send({ failure: { code, message, problems, ...(fix && { hint: fix }) } });
-    },
-  };
-}
-
-function send(report: Report): Promise<boolean> {
-  return new Promise((resolve) => {
-    let isReceived = false;
-    process.once('message', () => {
-      isReceived = true;
-    });
-    process.once('disconnect', () => resolve(isReceived));
-    if (process.connected) process.send?.(report);
-    else resolve(false);
-  });
-}
-
-/** The next start empties a larger log. */
-const MAX_LOG_BYTES = 4 * 2 ** 20;
-
-/** Empties the log of a detached process if it is too long. Requires the lock of the data folder. */
-export function trimLog(): void {
-  if (fstatSync(1).size > MAX_LOG_BYTES) ftruncateSync(1, 0);
 }

@@ -2,7 +2,7 @@ import { describeFailure } from '../contract/describe-delivery.ts';
 import { command, hint, usage } from '../contract/error.ts';
 import { Egress } from '../delivery/egress.ts';
 import { failureOf, type HttpResponse, headerPairs, send } from '../delivery/sender.ts';
-import { dialect } from '../library/merchant-client.ts';
+import { dialect } from '../library/dialect.ts';
 import { type ReceivedRequest, receiveOnLoopback } from '../system/loopback-receiver.ts';
 import type { VerifyKeys } from '../wire/dialect.ts';
 import { verificationText } from './format.ts';

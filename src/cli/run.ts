@@ -4,14 +4,12 @@ import { Command as Commander, CommanderError, Help, Option } from 'commander';
 import { GatewayError, hint, kebab, nearestName, renderHint, synonymOf, usage } from '../contract/error.ts';
 import { PROFILE_NAMES } from '../contract/profiles.ts';
 import { namesOf } from '../contract/vocabulary.ts';
-import { unlikeGatewaySim } from '../library/control-client.ts';
 import { environmentName, readValue } from '../options/resolve.ts';
 import { isFileOnly, START_OPTIONS } from '../options/start-options.ts';
 import { fidelityIn, fidelityOf, profileText } from '../system/fidelity.ts';
 import { packaged, VERSION } from '../system/package-info.ts';
 import { COMMON_OPTIONS, type Command, type Group, type OptionDeclaration } from './command.ts';
 import { readConfiguration, startConfiguration } from './configuration.ts';
-import { connect } from './connect.ts';
 import { NEVER_GUESS } from './connection-flags.ts';
 import type { Io } from './io.ts';
 import { hintStyle, Output, pairs, typed, YARN_1 } from './output.ts';
@@ -172,6 +170,7 @@ async function act(parsed: Commander, command: Command, invocation: string, io: 
   };
   let serverUrl: string | undefined;
   const find = async (folder = choice.dataDir) => {
+    const { connect } = await import('./connect.ts');
     const server = await connect({ ...choice, dataDir: folder }, io, !NEVER_GUESS.has(nameOf(parsed)));
     serverUrl = server.url;
     return server;
@@ -199,7 +198,10 @@ async function act(parsed: Commander, command: Command, invocation: string, io: 
     const isMisunderstood = [TypeError, RangeError, SyntaxError, URIError].some(
       (kind) => error instanceof kind,
     );
-    if (serverUrl !== undefined && isMisunderstood) return output.fail(unlikeGatewaySim(serverUrl, error));
+    if (serverUrl !== undefined && isMisunderstood) {
+      const { unlikeGatewaySim } = await import('../library/control-client.ts');
+      return output.fail(unlikeGatewaySim(serverUrl, error));
+    }
     return output.fail(error instanceof GatewayError ? withFlags(error, command) : error);
   }
 }

@@ -2,7 +2,6 @@ import { urlOf } from '../contract/address.ts';
 import { command, GatewayError, type HintStyle, hint, SECOND_EMULATOR } from '../contract/error.ts';
 import type { ResolvedOptions } from '../options/start-options.ts';
 import { startServer } from '../server.ts';
-import { PROBE_MS, probe } from './connect.ts';
 import type { Output } from './output.ts';
 
 /**
@@ -28,6 +27,7 @@ export function startEmulator(
 /** If another emulator uses the port, adds the command that stops it. */
 async function nameOwner(error: unknown, { host, port }: ResolvedOptions): Promise<unknown> {
   if (!(error instanceof GatewayError) || error.code !== 'port_in_use') return error;
+  const { PROBE_MS, probe } = await import('./connect.ts');
   const url = urlOf(host, port);
   if ((await probe({ url }, PROBE_MS)) !== 'ready') return error;
   return new GatewayError('port_in_use', `port ${port} on ${host} is in use by another gateway-sim`, {

@@ -4,7 +4,7 @@ import type { SimEvent } from '../contract/event.ts';
 import type { PaymentStep } from '../contract/payment.ts';
 import { maskedIn, Secrets } from '../contract/secrets.ts';
 import type { Records } from '../contract/state.ts';
-import { dialect } from '../library/merchant-client.ts';
+import { dialect } from '../library/dialect.ts';
 import type { Snapshot } from '../store/snapshot.ts';
 import {
   type VerdictDependencies,

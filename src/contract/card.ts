@@ -97,8 +97,3 @@ export const CardTransactionInput = request(
   { type: 'charge', amount: '12.50', details: 'Coffee' },
 );
 export type CardTransactionInput = z.input<typeof CardTransactionInput>;
-
-/** A card number with all but the last four digits masked (documented: card-record-masked-card-number). */
-export function maskedCardNumber(number: string): string {
-  return number.slice(-4).padStart(number.length, '*');
-}

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { dueTime, field, nullableText, record, request, TIME, time, yesOrNo } from './field.ts';
 import { textThat } from './input.ts';
 import { CLOCK_FIELDS, sentencesOf } from './request-fields.ts';
-import { DURATION_PATTERN, isDuration, parseDuration } from './time.ts';
+import { DURATION_PATTERN, isDuration, LONGEST_MOVE_MS, parseDuration, parseInstant } from './time.ts';
 
 export const Clock = record('Clock', "The emulator's clock.", {
   now: time("The emulator's time."),
@@ -23,21 +23,6 @@ export const StoredClock = record('StoredClock', 'The clock setting, stored once
   frozenAt: field(z.nullable(dueTime), 'The time at which it is paused; null when it runs.', TIME),
 });
 export type StoredClock = z.output<typeof StoredClock>;
-
-/** ISO 8601 with a time zone; a date alone means midnight UTC. */
-const INSTANT = /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2}))?$/;
-
-/** Reads an instant as milliseconds since 1970; undefined if it is invalid. */
-export function parseInstant(value: string): number | undefined {
-  const [, date] = INSTANT.exec(value) ?? [];
-  // 30 February would silently become a day in March.
-  if (date === undefined || !new Date(`${date}T00:00:00Z`).toJSON()?.startsWith(date)) return undefined;
-  const at = Date.parse(value);
-  return Number.isNaN(at) ? undefined : at;
-}
-
-/** Maximum real time for one move, in milliseconds: clients time out after five minutes (chosen). */
-export const LONGEST_MOVE_MS = 240_000;
 
 export const ClockInput = request(
   'ClockInput',

@@ -1,6 +1,5 @@
 import * as z from 'zod/mini';
 import { Diagnosis } from './diagnosis.ts';
-import { GatewayError } from './error.ts';
 import { AppliedFault, FaultRule } from './fault.ts';
 import {
   ADDRESS,
@@ -294,28 +293,3 @@ export const FireInput = request(
   { to: 'http://localhost:3000/ipn', amount: '100.00', tamper: 'signature' },
 );
 export type FireInput = z.input<typeof FireInput>;
-
-/** Maximum bytes of an IPN fired by hand, and of all IPNs of one request (chosen). Real ones have about 500. */
-const MAX_FIRED_BYTES = 64 * 2 ** 10;
-const MAX_FIRED_TOTAL = 8 * 2 ** 20;
-
-/**
- * Limits IPNs fired by hand: each is stored with all of its attempts and events.
- *
- * @throws GatewayError `invalid_fields`
- */
-export function requireFireable(body: string, times: number): void {
-  const bytes = new TextEncoder().encode(body).length;
-  if (bytes > MAX_FIRED_BYTES) {
-    throw new GatewayError(
-      'invalid_fields',
-      `an IPN must not exceed ${MAX_FIRED_BYTES} bytes (64 KiB); this one would have ${bytes}`,
-    );
-  }
-  if (bytes * times <= MAX_FIRED_TOTAL) return;
-  const most = Math.floor(MAX_FIRED_TOTAL / bytes);
-  throw new GatewayError(
-    'invalid_fields',
-    `times must be at most ${most} for an IPN of ${bytes} bytes: ${MAX_FIRED_TOTAL} bytes (8 MiB) in all`,
-  );
-}

@@ -18,6 +18,9 @@ export interface FaultMember {
   words?: string;
 }
 
+/** Maximum number of rules (chosen): each request is checked against all of them. */
+export const MAX_RULES = 100;
+
 /** Clients do not wait longer for a response. A later IPN is useless to a test. */
 const LONGEST_LATENCY = '10m';
 const LONGEST_DELAY = '24h';

@@ -7,6 +7,7 @@ import {
   FAULT_EFFECTS,
   type FaultEffect,
   type FaultMember,
+  MAX_RULES,
 } from './fault-effects.ts';
 import {
   count,
@@ -114,9 +115,6 @@ export type FaultRule = z.output<typeof FaultRule>;
 
 /** A rule as it acted on an attempt: without `delay` and `reorder` if they postponed the attempt, so perhaps without a fault. */
 export const AppliedFault = record('AppliedFault', 'What a fault rule did to an attempt.', ruleFields);
-
-/** Maximum number of rules (chosen): each request is checked against all of them. */
-export const MAX_RULES = 100;
 
 /** All rules: the body of a PUT, and the value in the configuration file. */
 export const FaultRules = request(

@@ -11,9 +11,6 @@ export type FormerKey = z.output<typeof FormerKey>;
 const MAX_PUBLIC_KEY = 50;
 const MAX_SECRET_KEY = 200;
 
-/** Maximum number of stored former pairs (chosen). */
-export const MAX_FORMER_KEYS = 10;
-
 /** Characters that are safe in headers, forms and shell commands (chosen). */
 const key = (maxLength: number) => z.string().check(z.regex(new RegExp(`^[\\x21-\\x7e]{1,${maxLength}}$`)));
 

@@ -15,6 +15,11 @@ export function masked(secret: string): string {
   return start === undefined ? '…' : `${start}…${end}`;
 }
 
+/** A card number with all but the last four digits masked (documented: card-record-masked-card-number). */
+export function maskedCardNumber(number: string): string {
+  return number.slice(-4).padStart(number.length, '*');
+}
+
 /** What our keys begin with, so that people and secret scanners recognize them as fake (chosen). */
 export const KEY_PREFIXES = { publicKey: 'pub_sim_', secretKey: 'sec_sim_' } as const;
 

@@ -6,10 +6,10 @@ import { count, field, omit, optional, record, request } from './field.ts';
 import { Merchant } from './merchant.ts';
 import { StoredMessage } from './message.ts';
 import { StoredPayment } from './payment.ts';
-import { namesOf, PAYMENT_STATUSES } from './vocabulary.ts';
+import { type CollectionName, PAYMENT_STATUSES } from './vocabulary.ts';
 import { Wallet } from './wallet.ts';
 
-/** The collections of the state by their names in the file, in display order. */
+/** The collections of the state, in display order. */
 export const COLLECTIONS = {
   merchants: [Merchant, 'Merchants with their keys.'],
   wallets: [Wallet, 'Live-mode wallets.'],
@@ -20,9 +20,7 @@ export const COLLECTIONS = {
   cards: [StoredCard, 'Virtual cards.'],
   cardTransactions: [CardTransaction, 'Card transactions.'],
   clock: [StoredClock, 'The clock setting; empty until the clock is moved.'],
-} as const;
-export type CollectionName = keyof typeof COLLECTIONS;
-export const COLLECTION_NAMES: readonly CollectionName[] = namesOf(COLLECTIONS);
+} as const satisfies Record<CollectionName, unknown>;
 
 export type Records = { [Name in CollectionName]: z.output<(typeof COLLECTIONS)[Name][0]> };
 

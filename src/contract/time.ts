@@ -1,6 +1,10 @@
+let last = { now: 0, text: new Date(0).toISOString() };
+
 /** A time of the emulator's clock as stored: ISO 8601 UTC with milliseconds. */
 export function timestamp(now: number): string {
-  return new Date(now).toISOString();
+  // The records of one request have the same time.
+  if (now !== last.now) last = { now, text: new Date(now).toISOString() };
+  return last.text;
 }
 
 /** A time to the second, for people, in UTC like the given ISO 8601 text. */
@@ -25,6 +29,21 @@ export function parseDuration(text: unknown): number | undefined {
 export function isDuration(text: unknown, maxMs: number): boolean {
   return (parseDuration(text) ?? Number.POSITIVE_INFINITY) <= maxMs;
 }
+
+/** ISO 8601 with a time zone; a date alone means midnight UTC. */
+const INSTANT = /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2}))?$/;
+
+/** Reads an instant as milliseconds since 1970; undefined if it is invalid. */
+export function parseInstant(value: string): number | undefined {
+  const [, date] = INSTANT.exec(value) ?? [];
+  // 30 February would silently become a day in March.
+  if (date === undefined || !new Date(`${date}T00:00:00Z`).toJSON()?.startsWith(date)) return undefined;
+  const at = Date.parse(value);
+  return Number.isNaN(at) ? undefined : at;
+}
+
+/** Maximum real time for one move, in milliseconds: clients time out after five minutes (chosen). */
+export const LONGEST_MOVE_MS = 240_000;
 
 /**
  * Maximum real time that the redirect waits for the first attempt of its IPN (chosen). An attempt that takes longer is

@@ -12,6 +12,20 @@ export function namesOf<Name extends string>(table: Readonly<Record<Name, unknow
 export const MODES = ['sandbox', 'live'] as const;
 export type Mode = (typeof MODES)[number];
 
+/** The collections of the state by their names in its file, in display order. */
+export const COLLECTION_NAMES = [
+  'merchants',
+  'wallets',
+  'payments',
+  'messages',
+  'deliveries',
+  'attempts',
+  'cards',
+  'cardTransactions',
+  'clock',
+] as const;
+export type CollectionName = (typeof COLLECTION_NAMES)[number];
+
 /** All statuses of a payment; all but `pending` are final (chosen: checkout-again-page*). */
 export const PAYMENT_STATUSES = ['pending', 'succeeded', 'canceled', 'failed', 'expired'] as const;
 export type PaymentStatus = (typeof PAYMENT_STATUSES)[number];

@@ -1,7 +1,6 @@
 import * as http from 'node:http';
 import { isIP } from 'node:net';
 import type { PeerCertificate, ConnectionOptions as TlsOptions } from 'node:tls';
-import { brotliDecompressSync, unzipSync } from 'node:zlib';
 import type { AttemptFailure } from '../contract/delivery.ts';
 import { GatewayError } from '../contract/error.ts';
 import { clearTimeout, performance, setTimeout } from '../system/real-time.ts';
@@ -217,13 +216,6 @@ export function readBody(
   });
 }
 
-/** Some servers and proxies compress without being asked to. */
-const DECODERS: Readonly<Record<string, typeof unzipSync>> = {
-  gzip: unzipSync,
-  deflate: unzipSync,
-  br: brotliDecompressSync,
-};
-
 /**
  * Reads the whole body as text, decompressed.
  *
@@ -237,15 +229,21 @@ export async function readText(
   const { 'content-encoding': coding = 'identity' } = response.headers;
   const { body, error } = await readBody(response, maxBytes + 1);
   if (error) throw error;
-  const text = coding.toLowerCase() === 'identity' ? body : decoded(body, coding, maxBytes);
+  const text = coding.toLowerCase() === 'identity' ? body : await decoded(body, coding, maxBytes);
   if (text && text.length <= maxBytes) return text.toString('utf8');
   throw new GatewayError('body_too_large', `the response is larger than ${size(maxBytes)}`);
 }
 
-/** @returns null for a longer text */
-function decoded(body: Buffer, coding: string, maxBytes: number): Buffer | null {
+/**
+ * Decompresses a body: some servers and proxies compress without being asked to.
+ *
+ * @returns null for a longer text
+ */
+async function decoded(body: Buffer, coding: string, maxBytes: number): Promise<Buffer | null> {
+  const { brotliDecompressSync, unzipSync } = await import('node:zlib');
+  const decoders = { gzip: unzipSync, deflate: unzipSync, br: brotliDecompressSync };
   try {
-    const decode = DECODERS[coding.toLowerCase()];
+    const decode = decoders[coding.toLowerCase() as keyof typeof decoders];
     if (decode) return decode(body, { maxOutputLength: maxBytes });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') return null;

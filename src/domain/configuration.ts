@@ -7,11 +7,10 @@ import {
   WalletEntry,
 } from '../contract/configuration.ts';
 import { didYouMean } from '../contract/error.ts';
+import { FaultRules } from '../contract/fault.ts';
 import { parseInput } from '../contract/input.ts';
 import type { Rate } from './money.ts';
-
-/** The charges on payments, new cards and card transactions. */
-export type Charges = Record<keyof (typeof STRUCTURES)['charges']['shape'], Rate>;
+import { NO_STRUCTURES, type Structures } from './settings.ts';
 
 /** All known keys of each structure, for "did you mean". */
 const KEYS = {
@@ -22,37 +21,38 @@ const KEYS = {
 } satisfies Record<keyof typeof STRUCTURES, string[]>;
 
 /**
- * Reads the structures of a configuration. Missing ones are empty. The default charges are 2 % on payments, 1 % on new cards and none on card transactions (chosen: ipn-charge-rate, card-charges-rate, card-transaction-charge-none).
+ * Reads the structures of a configuration. Missing ones are as in `NO_STRUCTURES`.
  *
- * @throws GatewayError `usage`, naming every invalid key and the nearest known key for unknown ones
+ * @throws GatewayError `usage`, naming every invalid key and the nearest known key for unknown ones; `invalid_fields` for
+ *   a fault rule
  */
 export function readStructures({
   charges = {},
   currencies = [],
   wallets = [],
   outcomes = [],
-}: { [Name in keyof typeof STRUCTURES]?: unknown }) {
+  faults,
+}: { [Name in keyof Structures]?: unknown }): Structures {
   const { payment, card, cardTransaction } = checked('charges', STRUCTURES.charges, charges);
+  const defaults = NO_STRUCTURES.charges;
   return {
     charges: {
-      payment: rate(payment, '2'),
-      card: rate(card, '1'),
-      cardTransaction: rate(cardTransaction, '0'),
+      payment: rate(payment, defaults.payment),
+      card: rate(card, defaults.card),
+      cardTransaction: rate(cardTransaction, defaults.cardTransaction),
     },
     currencies: checked('currencies', STRUCTURES.currencies, currencies).map(
       ({ code, name = code, symbol = code, decimals = 2 }) => ({ code, name, symbol, decimals }),
     ),
     wallets: checked('wallets', STRUCTURES.wallets, wallets),
     outcomes: checked('outcomes', STRUCTURES.outcomes, outcomes),
+    faults: faults === undefined ? [] : parseInput(FaultRules, { faults }).faults,
   };
 }
-/** The validated structures of a configuration, with defaults. */
-export type Structures = ReturnType<typeof readStructures>;
 
 /** A configured rate. A missing part is 0. */
-function rate(configured: ChargeRate | undefined, defaultPercent: string): Rate {
-  if (configured === undefined) return { percent: defaultPercent, fixed: '0' };
-  return { percent: configured.percent ?? '0', fixed: configured.fixed ?? '0' };
+function rate(configured: ChargeRate | undefined, byDefault: Rate): Rate {
+  return configured ? { percent: configured.percent ?? '0', fixed: configured.fixed ?? '0' } : byDefault;
 }
 
 function checked<Schema extends z.ZodMiniType>(

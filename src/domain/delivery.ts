@@ -1,8 +1,9 @@
 import { requireAddress, requireReceiver } from '../contract/address.ts';
-import { type EgressFailure, type FireInput, requireFireable } from '../contract/delivery.ts';
+import type { EgressFailure, FireInput } from '../contract/delivery.ts';
 import type { Diagnosis } from '../contract/diagnosis.ts';
 import { command, GatewayError, hint } from '../contract/error.ts';
 import type { FaultRule } from '../contract/fault.ts';
+import { requireFireable } from '../contract/fired-ipn.ts';
 import { headerIn } from '../contract/headers.ts';
 import type { Merchant } from '../contract/merchant.ts';
 import { timestamp } from '../contract/time.ts';

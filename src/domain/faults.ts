@@ -1,6 +1,7 @@
 import { type ActiveFault, describeFault, isSpent } from '../contract/active-fault.ts';
 import { command, GatewayError, hint } from '../contract/error.ts';
-import { type FaultRule, MAX_RULES } from '../contract/fault.ts';
+import type { FaultRule } from '../contract/fault.ts';
+import { MAX_RULES } from '../contract/fault-effects.ts';
 import { parseDuration } from '../contract/time.ts';
 import type { FaultRoute } from '../contract/vocabulary.ts';
 

@@ -1,5 +1,5 @@
 import { command, GatewayError, hint } from '../contract/error.ts';
-import { MAX_FORMER_KEYS, type Merchant } from '../contract/merchant.ts';
+import type { Merchant } from '../contract/merchant.ts';
 import { KEY_PREFIXES } from '../contract/secrets.ts';
 import { timestamp } from '../contract/time.ts';
 import type { RandomBytes } from '../system/random.ts';
@@ -8,6 +8,9 @@ import { randomText } from './ids.ts';
 import { add } from './money.ts';
 import type { Context } from './settings.ts';
 import type { RuleResult, State } from './state.ts';
+
+/** Maximum number of stored former pairs (chosen). */
+const MAX_FORMER_KEYS = 10;
 
 /** A merchant's current keys: random and never seeded, or pinned by the user. */
 type KeyPair = Pick<Merchant, 'publicKey' | 'secretKey'>;

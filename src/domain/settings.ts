@@ -1,19 +1,38 @@
 import type { Currency } from '../contract/amount.ts';
+import type { OutcomeRule, WalletEntry } from '../contract/configuration.ts';
+import type { FaultRule } from '../contract/fault.ts';
 import type { OwnPages } from '../contract/page-origin.ts';
 import type { Choices } from '../contract/profiles.ts';
 import type { DeliveryOrder, IpnFormat, PaymentStatus } from '../contract/vocabulary.ts';
 import type { AutoSettings } from './auto.ts';
-import type { Charges } from './configuration.ts';
 import type { Ids } from './ids.ts';
 import type { IpnComposer } from './ipn.ts';
 import type { AmountFormat } from './money.ts';
 import type { Retention } from './retention.ts';
 
+/**
+ * The structures without a configuration. The charges are 2 % on payments, 1 % on new cards and none on card
+ * transactions (chosen: ipn-charge-rate, card-charges-rate, card-transaction-charge-none).
+ */
+export const NO_STRUCTURES = {
+  charges: {
+    payment: { percent: '2', fixed: '0' },
+    card: { percent: '1', fixed: '0' },
+    cardTransaction: { percent: '0', fixed: '0' },
+  },
+  currencies: [] as readonly Currency[],
+  wallets: [] as readonly WalletEntry[],
+  outcomes: [] as readonly OutcomeRule[],
+  faults: [] as readonly FaultRule[],
+};
+/** The validated structures of a configuration, with defaults. */
+export type Structures = typeof NO_STRUCTURES;
+
 /** How a running emulator behaves where the service interface leaves a choice. */
 export interface Settings {
   /** The currencies that initiate accepts, by code. */
   currencies: ReadonlyMap<string, Currency>;
-  charges: Charges;
+  charges: Structures['charges'];
   /** Behaviour that differs between deployments. */
   choices: Choices;
   /** The only e-mail and code that a sandbox checkout accepts. */

@@ -1,4 +1,5 @@
-import { COLLECTION_NAMES, type CollectionName, type Records } from '../contract/state.ts';
+import type { Records } from '../contract/state.ts';
+import { COLLECTION_NAMES, type CollectionName } from '../contract/vocabulary.ts';
 import { Collection } from './collection.ts';
 
 /* The stored records, which the rules use. */

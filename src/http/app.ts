@@ -1,10 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import { finished } from 'node:stream/promises';
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
-import { Hono } from 'hono';
+import { HonoBase } from 'hono/hono-base';
+import { TrieRouter } from 'hono/router/trie-router';
 import { GatewayError } from '../contract/error.ts';
-import { mountControl, mountProbes } from './control/route.ts';
-import { controlRoutes } from './control/routes.ts';
 import {
   type App,
   type AppContext,
@@ -13,11 +12,9 @@ import {
   basePath,
 } from './environment.ts';
 import { asGatewayError, requestLine, statusOf, unknownRoute } from './errors.ts';
-import { crossSiteGuard, hostGuard, isControl, proxiedGuard, siteGuard, tokenGuard } from './guard.ts';
+import { crossSiteGuard, hostGuard, isControl, proxiedGuard } from './guard.ts';
 import { injectFaults, serviceRoute } from './inject-faults.ts';
 import type { RequestListener } from './listener.ts';
-import { ICON_SVG } from './pages/layout.tsx';
-import { mountDashboard, mountOpenPages, nowherePage } from './pages/mount.tsx';
 import { noteError, notesOf, recordRequests } from './record-requests.ts';
 import { mountCards } from './service/cards.ts';
 import { mountCheckout } from './service/checkout.ts';
@@ -50,11 +47,15 @@ export function requestListener(parts: AppDependencies, replaceGlobals: boolean)
   });
 }
 
-/** Creates the app: the only list of routes, in order of precedence. */
+/** Creates the app: the routes of the service, in order of precedence, and then the emulator's own. */
 export function createApp(parts: AppDependencies): App {
-  const app = new Hono<AppEnvironment>();
+  // Hono's own choice of a router compiles all routes for the first request, which costs more than it saves.
+  const app = new HonoBase<AppEnvironment>({ router: new TrieRouter() });
   // Before the log, because browsers request it for pages without an icon and for JSON.
-  app.all('/favicon.ico', (c) => c.body(ICON_SVG, 200, { 'Content-Type': 'image/svg+xml' }));
+  app.all('/favicon.ico', async (c) => {
+    const { ICON_SVG } = await import('./pages/layout.tsx');
+    return c.body(ICON_SVG, 200, { 'Content-Type': 'image/svg+xml' });
+  });
   // A response must not show a change before the change is on disk.
   app.use(async (c, next) => {
     // Timers may be late, for example after the machine was suspended.
@@ -76,15 +77,24 @@ export function createApp(parts: AppDependencies): App {
   mountCards(app, parts);
   // The base URL leads users to the dashboard (chosen: route-root).
   app.get('/', (c) => c.redirect(`${basePath(parts.runtime)}/_sim`));
-  mountProbes(app);
-  app.use('/_sim/*', siteGuard(parts.runtime));
-  mountOpenPages(app, parts);
-  app.use('/_sim/*', tokenGuard(parts.runtime));
-  // Loaded on request, because the schemas of all messages would slow down the start.
-  const document = async () => (await import('./openapi.ts')).openApiDocument(app.routes, parts);
-  mountDashboard(app, parts);
-  mountControl(app, controlRoutes(parts, document), parts.secrets);
-  app.notFound((c) => {
+  // Mounted when they are needed, because their schemas and pages take as long to load as everything else together.
+  let mounting: Promise<void> | undefined;
+  let areMounted = false;
+  const mountOwn = () => {
+    mounting ??= import('./own-routes.ts').then(({ mountOwnRoutes }) => {
+      mountOwnRoutes(app, parts);
+      areMounted = true;
+    });
+    return mounting;
+  };
+  app.use('/_sim/*', async (c, next) => {
+    if (areMounted) return next();
+    await mountOwn();
+    return app.fetch(c.req.raw, c.env);
+  });
+  app.notFound(async (c) => {
+    // Their names are suggested, too.
+    await mountOwn();
     const routes = app.routes.filter(({ method }) => method !== 'ALL');
     return explain(c, unknownRoute(requestLine(c), routes, parts.dialect));
   });
@@ -96,7 +106,7 @@ export function createApp(parts: AppDependencies): App {
   return app;
 
   /** Creates every error response except for initiate, which uses different statuses. */
-  function explain(c: AppContext, error: GatewayError): Response {
+  async function explain(c: AppContext, error: GatewayError): Promise<Response> {
     const { path } = c.req;
     const { dialect, runtime } = parts;
     if (
@@ -106,6 +116,7 @@ export function createApp(parts: AppDependencies): App {
       serviceRoute(path, dialect) === null
     ) {
       c.get('requestLog').notes = notesOf(error, runtime);
+      const { nowherePage } = await import('./pages/mount.tsx');
       return c.html(nowherePage(c, runtime, error.message), statusOf(error));
     }
     noteError(c.get('requestLog'), error, parts);

@@ -127,8 +127,9 @@ function isOwnOrigin(origin: string | undefined, c: AppContext, runtime: ServerR
 
 /** Whether a request may use `/_sim`: no token is required, or the header or cookie has it. */
 export function hasToken(c: AppContext, runtime: ServerRuntime): boolean {
+  if (runtime.controlToken === null) return true;
   const given = bearer(c) ?? getCookie(c, TOKEN_COOKIE);
-  return runtime.controlToken === null || (given !== undefined && isToken(given, runtime));
+  return given !== undefined && isToken(given, runtime);
 }
 
 export function isToken(given: string, { controlToken }: ServerRuntime): boolean {

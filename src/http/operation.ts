@@ -76,15 +76,19 @@ export interface Operation {
   errors: readonly number[];
 }
 
-const OPERATIONS = new WeakMap<object, Operation>();
+const OPERATIONS = new WeakMap<object, () => Operation>();
 
-/** Attaches an operation to a handler, so that every mounted route is in the document. */
-export function described<Handler extends object>(operation: Operation, handler: Handler): Handler {
-  OPERATIONS.set(handler, operation);
+/**
+ * Attaches an operation to a handler, so that every mounted route is in the document.
+ *
+ * @param describe called for the document only, which few emulators need
+ */
+export function described<Handler extends object>(describe: () => Operation, handler: Handler): Handler {
+  OPERATIONS.set(handler, describe);
   return handler;
 }
 
 /** The operation of a handler; undefined if it is not part of the API. */
 export function operationOf(handler: object): Operation | undefined {
-  return OPERATIONS.get(handler);
+  return OPERATIONS.get(handler)?.();
 }

@@ -19,13 +19,12 @@ import type {
   StateSnapshot,
 } from './api.ts';
 import type { ControlServer } from './control-client.ts';
+import { dialect, initiateUrl } from './dialect.ts';
 import { listen } from './ipn-receiver.ts';
 import {
   changeCard,
   createCard,
-  dialect,
   initiatePayment,
-  initiateUrl,
   type MerchantKeys,
   merchantEnvironment,
   readCard,

@@ -4,7 +4,7 @@ import { receiveOnLoopback } from '../system/loopback-receiver.ts';
 import { formOf } from '../wire/encoding.ts';
 import type { IpnReceiver, ReceivedIpn, ReceiverAnswer } from './api.ts';
 import type { ControlServer } from './control-client.ts';
-import { dialect } from './merchant-client.ts';
+import { dialect } from './dialect.ts';
 import { requireFields, requireFilter } from './require.ts';
 import { lastSent, MAX_REPORTED, waitFor } from './wait-for.ts';
 

@@ -5,7 +5,6 @@ import type { ListedMerchant } from '../contract/merchant.ts';
 import { CARD_DEFAULTS, withoutUndefined, withPaymentDefaults } from '../contract/sample-values.ts';
 import { MODES, type Mode } from '../contract/vocabulary.ts';
 import type { CardValues, InitiateValues, ServiceCall } from '../wire/dialect.ts';
-import { merchantDialect } from '../wire/documented/merchant.ts';
 import {
   type ControlServer,
   isSuccess,
@@ -15,9 +14,7 @@ import {
   request,
   unlikeGatewaySim,
 } from './control-client.ts';
-
-/** The dialect that the commands and the library use with the service. */
-export const dialect = merchantDialect;
+import { dialect, initiateUrl } from './dialect.ts';
 
 /*
  * Calls the service's own routes, for commands and tests that act as a merchant.
@@ -116,11 +113,6 @@ export function isRejectedInitiate({ method, target, paymentId }: RecordedReques
   // The routes may be served below a path, too.
   const isInitiate = MODES.some((mode) => path.endsWith(dialect.initiatePath(mode)));
   return method !== 'OPTIONS' && isInitiate && paymentId === null;
-}
-
-/** Where a merchant initiates a sandbox payment. */
-export function initiateUrl(baseUrl: string): string {
-  return baseUrl + dialect.initiatePath('sandbox');
 }
 
 /** The service's own routes return no error codes. Other statuses, such as those of a fault rule, fail the command. */

@@ -1,6 +1,7 @@
 import { urlProblem } from '../contract/address.ts';
 import { CURRENCY_CODE } from '../contract/amount.ts';
-import { COLLECTION_NAMES, type CollectionName, type Records } from '../contract/state.ts';
+import type { Records } from '../contract/state.ts';
+import { COLLECTION_NAMES, type CollectionName } from '../contract/vocabulary.ts';
 import { isCardNumber } from '../domain/card.ts';
 import type { Lists } from '../domain/state.ts';
 import { damaged } from './errors.ts';

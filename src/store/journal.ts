@@ -4,9 +4,8 @@ import { dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { fileId, openFile, replaceFile, syncFile, syncFolder, unwritable } from '../system/files.ts';
 import { damaged, replaced } from './errors.ts';
-import { isRecord } from './parse-records.ts';
 import { chunksOf, linesOf, NEWLINE, readIfThere } from './read-lines.ts';
-import { parseJson, requireFormat, SNAPSHOT_VERSION, type StoredChange } from './snapshot.ts';
+import { isRecord, parseJson, requireFormat, SNAPSHOT_VERSION, type StoredChange } from './snapshot.ts';
 
 /*
  * The format of a journal: JSON lines, each with a checksum. The first line names the db.json that the changes belong

@@ -12,8 +12,10 @@ export async function* chunksOf(
   file: FileHandle,
   { from = 0, to = Number.POSITIVE_INFINITY } = {},
 ): AsyncGenerator<Buffer> {
-  for (let at = from; at < to; ) {
-    const size = Math.min(CHUNK_BYTES, to - at);
+  // Most files are small, and a buffer that is too large costs a collection of garbage.
+  const end = Math.min(to, (await file.stat()).size);
+  for (let at = from; at < end; ) {
+    const size = Math.min(CHUNK_BYTES, end - at);
     const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(size), 0, size, at);
     if (!bytesRead) return;
     at += bytesRead;

@@ -3,14 +3,13 @@ import { createHash, randomBytes } from 'node:crypto';
 import { type BigIntStats, linkSync, statSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { COLLECTION_NAMES } from '../contract/state.ts';
+import { COLLECTION_NAMES } from '../contract/vocabulary.ts';
 import { replaceFile, syncFile, syncFolder } from '../system/files.ts';
 import { realNow } from '../system/real-time.ts';
 import { damaged } from './errors.ts';
 import type { Mark } from './journal.ts';
-import { isRecord } from './parse-records.ts';
 import { chunksOf, linesOf, readIfThere } from './read-lines.ts';
-import { parseJson, parseSnapshot, type Snapshot } from './snapshot.ts';
+import { isRecord, parseJson, type Snapshot } from './snapshot.ts';
 
 /*
  * The format of a snapshot: valid JSON with one record per line. People can read, diff and edit it. It is read and
@@ -60,10 +59,11 @@ async function parseWhole(file: FileHandle, path: string): Promise<unknown> {
   const limit = constants.MAX_STRING_LENGTH;
   if ((await file.stat()).size > limit)
     throw damaged(`${path} is too large: an edited state may have up to ${Math.ceil(limit / 2 ** 20)} MiB`);
-  // Not `readFile`: under Yarn's Plug'n'Play, it fails for the fixtures of the package.
-  const chunks: Buffer[] = [];
-  for await (const chunk of chunksOf(file)) chunks.push(chunk);
-  return parseJson(Buffer.concat(chunks).toString(), path);
+  return parseJson(await file.readFile('utf8'), path);
+}
+
+async function validated(json: unknown, source: string): Promise<Snapshot> {
+  return (await import('./parse-snapshot.ts')).parseSnapshot(json, source);
 }
 
 /**
@@ -73,7 +73,7 @@ async function parseWhole(file: FileHandle, path: string): Promise<unknown> {
  * @throws GatewayError `state_damaged`
  */
 export function readSnapshotFile(path: string): Promise<Snapshot | undefined> {
-  const read = async (file: FileHandle) => parseSnapshot(await parseWhole(file, path), path);
+  const read = async (file: FileHandle) => validated(await parseWhole(file, path), path);
   return readIfThere(path, read, { follows: true });
 }
 
@@ -110,7 +110,7 @@ export class SnapshotFile {
       const parsed = await (isOurs ? parseLines(file) : parseWhole(file, this.#path));
       const { id, ...state } = isRecord(parsed) ? parsed : {};
       this.id = typeof id === 'string' ? id : undefined;
-      return isOurs ? (state as Snapshot) : parseSnapshot(parsed, this.#path);
+      return isOurs ? (state as Snapshot) : validated(parsed, this.#path);
     });
   }
 

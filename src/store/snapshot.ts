@@ -1,10 +1,9 @@
-import { command, hint, nearestName, option } from '../contract/error.ts';
-import { COLLECTION_NAMES, type CollectionName } from '../contract/state.ts';
+import { command, hint, option } from '../contract/error.ts';
 import { shortJson } from '../contract/text.ts';
+import { COLLECTION_NAMES, type CollectionName } from '../contract/vocabulary.ts';
 import type { Change, State } from '../domain/state.ts';
 import type { WholeState } from './consistency.ts';
 import { damaged } from './errors.ts';
-import { isRecord, parseRecords } from './parse-records.ts';
 
 /**
  * The format of db.json and journal.jsonl. Records that gateway-sim wrote are read without their schema, so it needs
@@ -16,7 +15,7 @@ export const SNAPSHOT_VERSION = 4;
 export type Snapshot = { version: number } & WholeState;
 
 /** Creates a snapshot of the current version. */
-function snapshotOf(recordsOf: (name: CollectionName) => readonly unknown[]): Snapshot {
+export function snapshotOf(recordsOf: (name: CollectionName) => readonly unknown[]): Snapshot {
   const collections = COLLECTION_NAMES.map((name) => [name, recordsOf(name)] as const);
   return { version: SNAPSHOT_VERSION, ...Object.fromEntries(collections) } as Snapshot;
 }
@@ -28,29 +27,6 @@ export function wholeState(state: State): Snapshot {
 
 export function emptySnapshot(): Snapshot {
   return snapshotOf(() => []);
-}
-
-const SNAPSHOT_KEYS: ReadonlySet<string> = new Set(['version', 'id', ...COLLECTION_NAMES]);
-
-/**
- * Validates a snapshot that a person may have edited. Ignores the id that connects a db.json with its journal.
- *
- * @param source the name of the snapshot, for errors: a file's path, or "the request body"
- * @throws GatewayError `state_damaged` with the first problem
- */
-export function parseSnapshot(json: unknown, source: string): Snapshot {
-  if (!isRecord(json) || !('version' in json)) {
-    throw damaged(`${source} is not a gateway-sim state: it has no version`);
-  }
-  requireFormat(json['version'], source);
-  // A changed byte may have turned a known key into another one.
-  const unknown = Object.keys(json).find((key) => !SNAPSHOT_KEYS.has(key));
-  if (unknown !== undefined) {
-    const meant = nearestName(unknown, SNAPSHOT_KEYS);
-    const help = meant ? `did you mean ${meant}?` : `known: ${[...SNAPSHOT_KEYS].join(', ')}`;
-    throw damaged(`${source}: unknown key "${unknown.slice(0, 60)}": ${help}`);
-  }
-  return snapshotOf((name) => parseRecords(name, json[name] ?? [], source));
 }
 
 /** @throws GatewayError `state_damaged` for another format than the current one */
@@ -79,4 +55,9 @@ export function parseJson(text: string, source: string): unknown {
   } catch (error) {
     throw damaged(`${source} is damaged: ${(error as Error).message}`, { cause: error });
   }
+}
+
+/** Whether a value is an object, not a list. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

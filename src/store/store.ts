@@ -2,7 +2,7 @@ import { Low, Memory } from 'lowdb';
 import { GatewayError } from '../contract/error.ts';
 import { type Change, type Payment, type RuleResult, State, type Undo } from '../domain/state.ts';
 import { onFolder } from '../system/files.ts';
-import { Disk, type StoreFiles } from './disk.ts';
+import type { Disk, StoreFiles } from './disk.ts';
 import { type Snapshot, type StoredChange, wholeState } from './snapshot.ts';
 
 /*
@@ -164,6 +164,7 @@ export class Store {
 }
 
 async function read(files: StoreFiles) {
+  const { Disk } = await import('./disk.ts');
   const disk = new Disk(files);
   const unread = new State();
   const db = new Low<State>(disk, unread);

@@ -1,5 +1,5 @@
 import TinyQueue from 'tinyqueue';
-import { LONGEST_MOVE_MS } from '../contract/clock.ts';
+import { LONGEST_MOVE_MS } from '../contract/time.ts';
 import { clearImmediate, clearTimeout, realNow, setImmediate, setTimeout } from './real-time.ts';
 
 /** Scheduled work on records: IPNs are sent, payments expire or settle automatically. */

@@ -26,16 +26,19 @@ type InForce = { profile: ProfileName; choices: Choices } & Deciding;
 type Deciding = { readonly [Name in keyof typeof DECIDING]?: string | undefined };
 
 export function fidelityIn(options: InForce): Fidelity & { changes: string[] } {
-  const { profile, choices } = options;
+  return { ...fidelityOf(options.profile), changes: changesIn(options) };
+}
+
+/** The choices that override the profile in force. */
+export function changesIn({ profile, choices, ...options }: InForce): string[] {
   const own = choicesOf(profile);
   const preset: Deciding = { ...DECIDING, ...PROFILES[profile].options };
-  const changes = [
+  return [
     ...CHOICE_NAMES.filter((name) => choices[name] !== own[name]).map((name) => `${name} ${choices[name]}`),
     ...namesOf(DECIDING)
       .filter((name) => options[name] !== preset[name])
       .map((name) => `${name} ${options[name]}`),
   ];
-  return { ...fidelityOf(profile), changes };
 }
 
 /** The profile in force as text, with the choices that override it. */

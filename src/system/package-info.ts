@@ -6,9 +6,6 @@ import manifest from '../../package.json' with { type: 'json' };
 /** The version of this gateway-sim, from package.json. */
 export const VERSION: string = manifest.version;
 
-/** The initial state of new folders, from the package. */
-export const packagedFixtures = (): string => packaged('fixtures/default.json');
-
 /** The path of a file in the package. Its folders are next to `dist`, wherever the bundle put this code. */
 export function packaged(name: string): string {
   let folder = dirname(fileURLToPath(import.meta.url));

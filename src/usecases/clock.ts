@@ -1,6 +1,6 @@
-import { type ClockInput, parseInstant } from '../contract/clock.ts';
+import type { ClockInput } from '../contract/clock.ts';
 import { command, GatewayError, hint } from '../contract/error.ts';
-import { parseDuration, timestamp } from '../contract/time.ts';
+import { parseDuration, parseInstant, timestamp } from '../contract/time.ts';
 import type { State } from '../domain/state.ts';
 import type { Clock, ClockReading, MoveResult } from '../system/clock.ts';
 import { dueOf } from './auto-settle.ts';

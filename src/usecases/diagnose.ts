@@ -81,6 +81,7 @@ export async function diagnose(
   let isPaid = await orderProbe({ probeUrl, paidWhen }, delivery.identifier);
   // A reading for each request takes longer than an automatic diagnosis may.
   const placesChanged = isPaid || automatic ? undefined : await rows.watch(delivery.id);
+  const tools = await dialect.diagnosis();
   const { secretKey } = merchant;
   const keys = { ...merchant, merchants: store.state.merchants.values() };
   const { contentType, signedText } = delivery;
@@ -229,13 +230,13 @@ export async function diagnose(
       };
     }
     comparesBodies = second.masked === first.masked;
-    const other = dialect.diagnosis.aboutUnknownOrder(body, secretKey);
+    const other = tools.aboutUnknownOrder(body, secretKey);
     identifiers = [...identifiers, other.identifier];
     const signed = await ask('unknown-order', other.signed);
     const random = await ask('unknown-order-random-signature', other.unsigned);
     if (placesChanged && isSame(first, random) && (first.isAccepted || first.status >= 500)) {
       const places = await placesChanged();
-      await ask('random-signature', dialect.diagnosis.withRandomSignature(body));
+      await ask('random-signature', tools.withRandomSignature(body));
       const usual = new Set(await placesChanged());
       const unusual = (some: readonly string[]) => some.filter((place) => !usual.has(place));
       const own = unusual(places);
@@ -255,7 +256,7 @@ export async function diagnose(
       };
     }
     if (random.isAccepted && !signed.isAccepted) return { ...NOT_CHECKED, accepted: random.name };
-    const variants = dialect.diagnosis.variants(body, keys);
+    const variants = tools.variants(body, keys);
     const { signatures, shapes, readings } = variants;
     if (!isSame(signed, random)) {
       const found = (await amongAdditions(variants, first)) ?? (await firstAccepted(readings, first));
@@ -277,7 +278,7 @@ export async function diagnose(
     if (found && (await acceptsAny(found.variant, signatures)))
       return { ...NOT_CHECKED, accepted: found.variant.name };
     if (found) return ofVariant(found);
-    const unsigned = await ask('random-signature', dialect.diagnosis.withRandomSignature(body));
+    const unsigned = await ask('random-signature', tools.withRandomSignature(body));
     if (unsigned.isAccepted) return { ...NOT_CHECKED, accepted: unsigned.name };
     if (!isSame(unsigned, first)) return afterSignature(first, first, unsigned);
     if (unchecked) return ofUnchecked(unchecked);

@@ -147,9 +147,10 @@ export class EventLog {
     this.#emit({ type: 'notice', text: why, warning: true, host });
   }
 
-  /** Reports, once, that the shop and the checkout are the same site. */
-  sameSite(why: string): void {
-    if (this.#saidSameSite) return;
+  /** Reports, once, that the shop and the checkout are the same site. @param find why they are; undefined if they are not */
+  sameSite(find: () => string | undefined): void {
+    const why = this.#saidSameSite ? undefined : find();
+    if (why === undefined) return;
     this.#saidSameSite = true;
     this.warn(why);
   }

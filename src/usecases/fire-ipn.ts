@@ -1,7 +1,8 @@
 import { AuditClient, headersOf, type Observation } from '../audit/client.ts';
 import { requireReceiver } from '../contract/address.ts';
-import { type Delivery, FireInput, requireFireable } from '../contract/delivery.ts';
+import { type Delivery, FireInput } from '../contract/delivery.ts';
 import { errorOf, noteOf } from '../contract/describe-delivery.ts';
+import { requireFireable } from '../contract/fired-ipn.ts';
 import { describeIssue, parseInput } from '../contract/input.ts';
 import type { Payment } from '../contract/payment.ts';
 import { requireTamperings } from '../contract/tampering.ts';

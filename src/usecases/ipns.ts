@@ -15,7 +15,6 @@ import {
 import { ownWords } from '../domain/receiver-words.ts';
 import type { Attempt, Delivery } from '../domain/state.ts';
 import type { UseCaseDependencies } from './dependencies.ts';
-import { diagnose } from './diagnose.ts';
 import { stateAt, stateOfDelivery } from './shop-state.ts';
 import { deliveryEntries, storyOf } from './story.ts';
 import {
@@ -134,7 +133,11 @@ export function ipnUseCases(parts: IpnDependencies) {
      */
     diagnose: (reference: string, input: DiagnoseInput, signal: AbortSignal): Promise<Diagnosis> => {
       const { id } = newestGenuine(store.state, reference);
-      return inOrder(id, () => diagnose(find(id), input, signal, parts));
+      return inOrder(id, async () => {
+        // Loaded only when used, to keep the start fast.
+        const { diagnose } = await import('./diagnose.ts');
+        return diagnose(find(id), input, signal, parts);
+      });
     },
 
     /**

@@ -4,7 +4,7 @@ import type { Merchant } from '../contract/merchant.ts';
 import { type Preparation, prepare } from '../domain/bootstrap.ts';
 import { State } from '../domain/state.ts';
 import { assertConsistent } from '../store/consistency.ts';
-import { parseSnapshot, type Snapshot } from '../store/snapshot.ts';
+import type { Snapshot } from '../store/snapshot.ts';
 import { snapshotText } from '../store/snapshot-file.ts';
 import { resumeClock } from './clock.ts';
 import type { UseCaseDependencies } from './dependencies.ts';
@@ -46,7 +46,8 @@ export function stateUseCases(parts: UseCaseDependencies) {
      * @throws GatewayError `unparseable_body` or `invalid_fields`, with nothing changed
      */
     async restore(text: Buffer): Promise<void> {
-      await replace(parts, validated(text, parts.settings.currencies.keys()), parts.preparation);
+      const snapshot = await validated(text, parts.settings.currencies.keys());
+      await replace(parts, snapshot, parts.preparation);
       events.forget('a state was imported');
     },
   };
@@ -88,7 +89,8 @@ function keptMerchants(state: State, { merchants }: Snapshot): Merchant[] {
 /** The name of an imported state in errors. */
 const SOURCE = 'the imported state';
 
-function validated(text: Buffer, currencies: Iterable<string>): Snapshot {
+async function validated(text: Buffer, currencies: Iterable<string>): Promise<Snapshot> {
+  const { parseSnapshot } = await import('../store/parse-snapshot.ts');
   try {
     // Synchronous: the largest body takes seconds, but nothing else runs during an import.
     const json = parseJsonObject(text.toString().replace(/^\ufeff/, ''));

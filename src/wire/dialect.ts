@@ -16,7 +16,7 @@ import type { PostedFields } from './body.ts';
 
 /*
  * A dialect of the service interface. Each has its own folder. server.ts selects the service's side, and
- * library/merchant-client.ts the merchant's. No other code knows which dialect is used.
+ * library/dialect.ts the merchant's. No other code knows which dialect is used.
  */
 
 /** What initiate accepts. */
@@ -72,7 +72,8 @@ export interface Dialect extends SignatureTools {
   /** Masks card numbers and card codes in a response. */
   maskCards(responseBody: string): string;
   ipn: IpnComposer;
-  diagnosis: DiagnosisTools;
+  /** Loaded on demand. */
+  diagnosis(): Promise<DiagnosisTools>;
   /** The messages for OpenAPI. */
   messages: Readonly<Record<MessageName, z.ZodMiniType>> & {
     /** Examples, by message and name. */

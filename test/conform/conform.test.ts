@@ -5,7 +5,7 @@ import type { ManifestLine } from '../../src/conform/manifest.ts';
 import type { ConformReport } from '../../src/conform/report.ts';
 import { type Seen, Session } from '../../src/conform/session.ts';
 import { PROFILE_NAMES } from '../../src/contract/profiles.ts';
-import { dialect } from '../../src/library/merchant-client.ts';
+import { dialect } from '../../src/library/dialect.ts';
 import { DEPENDING, held, LINES, linesNamed } from '../helpers/conform.ts';
 import { freePort } from '../helpers/port.ts';
 import { startReceiver } from '../helpers/receiver.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { CardTransactionInput, maskedCardNumber } from '../../src/contract/card.ts';
+import { CardTransactionInput } from '../../src/contract/card.ts';
+import { maskedCardNumber } from '../../src/contract/secrets.ts';
 
 it('a card number shows only its last four digits when masked', () => {
   expect(maskedCardNumber('9999001234567890')).toBe('************7890');

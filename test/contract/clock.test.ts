@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
-import { ClockInput, parseInstant } from '../../src/contract/clock.ts';
+import { ClockInput } from '../../src/contract/clock.ts';
 import { parseInput } from '../../src/contract/input.ts';
+import { parseInstant } from '../../src/contract/time.ts';
 
 it.each([
   [{}, 'must have exactly one of advance, freeze, resume and reset'],

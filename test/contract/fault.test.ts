@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { FaultRule, FaultRules, MAX_RULES } from '../../src/contract/fault.ts';
+import { FaultRule, FaultRules } from '../../src/contract/fault.ts';
+import { MAX_RULES } from '../../src/contract/fault-effects.ts';
 
 describe('a fault rule', () => {
   it.each<FaultRule>([

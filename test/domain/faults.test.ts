@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { describeFault } from '../../src/contract/active-fault.ts';
-import { type FaultRule, MAX_RULES } from '../../src/contract/fault.ts';
+import type { FaultRule } from '../../src/contract/fault.ts';
+import { MAX_RULES } from '../../src/contract/fault-effects.ts';
 import { type FaultSubject, Faults, globMatches } from '../../src/domain/faults.ts';
 
 const INITIATE: FaultSubject = { route: 'initiate', path: '/payment/initiate' };

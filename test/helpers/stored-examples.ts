@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import { COLLECTION_NAMES, COLLECTIONS, type CollectionName } from '../../src/contract/state.ts';
-import { SETTLED_BY } from '../../src/contract/vocabulary.ts';
+import { COLLECTIONS } from '../../src/contract/state.ts';
+import { COLLECTION_NAMES, type CollectionName, SETTLED_BY } from '../../src/contract/vocabulary.ts';
 import { testCardNumber } from '../../src/domain/card.ts';
 import type { Snapshot } from '../../src/store/snapshot.ts';
 import { emptySnapshot } from '../../src/store/snapshot.ts';

@@ -148,7 +148,7 @@ describe('the proxy', () => {
   it('reports once for each host why it rejected a request, and which flag to set', async () => {
     const sim = await startSecure(PROXY);
     const notices: (SimEvent & { type: 'notice' })[] = [];
-    sim.server.onEvent((event) => event.type === 'notice' && notices.push(event));
+    await sim.server.onEvent((event) => event.type === 'notice' && notices.push(event));
     const other = getting('http://other.example/x', 'other.example');
     for (const _ of [1, 2]) await rawExchange(sim.port, other);
     await tunnel(sim.port, 'other.example:443');
@@ -170,7 +170,7 @@ describe('the proxy', () => {
   ])('reports a CONNECT %s', async (_, options, flags) => {
     const { server } = await startSim(options);
     const texts: string[] = [];
-    server.onEvent((event) => event.type === 'notice' && texts.push(event.text));
+    await server.onEvent((event) => event.type === 'notice' && texts.push(event.text));
     const { status, socket } = await tunnel(server.port, `${ALIAS}:443`);
     socket.destroy();
     expect([status, texts]).toEqual([expect.any(Number), [expect.stringContaining(flags)]]);

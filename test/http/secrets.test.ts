@@ -69,7 +69,7 @@ describe('the secret key and the control token', () => {
   it('are not in any record, event, log or page, wherever they were sent', async () => {
     const sim = await startSim({ secretKey: SECRET, controlToken: TOKEN });
     const seen: SimEvent[] = [];
-    sim.server.onEvent((event) => seen.push(event));
+    await sim.server.onEvent((event) => seen.push(event));
     const { id, ipn } = await leakEverywhere(sim);
     const paths = [
       '/requests',
@@ -152,7 +152,7 @@ describe('the password of an address', () => {
     async (_, write) => {
       const sim = await startSim();
       const seen: SimEvent[] = [];
-      sim.server.onEvent((event) => seen.push(event));
+      await sim.server.onEvent((event) => seen.push(event));
       const receiver = await startReceiver(({ headers }) => {
         const echo = `${headers.authorization} ${LOGIN}localhost`;
         return {

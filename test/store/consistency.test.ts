@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { COLLECTION_NAMES, type CollectionName } from '../../src/contract/state.ts';
+import { COLLECTION_NAMES, type CollectionName } from '../../src/contract/vocabulary.ts';
 import { assertConsistent, type WholeState } from '../../src/store/consistency.ts';
 import { fullSnapshot, wallet } from '../helpers/records.ts';
 

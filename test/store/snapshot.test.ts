@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../src/contract/error.ts';
-import { COLLECTION_NAMES } from '../../src/contract/state.ts';
-import { emptySnapshot, parseSnapshot, SNAPSHOT_VERSION } from '../../src/store/snapshot.ts';
+import { COLLECTION_NAMES } from '../../src/contract/vocabulary.ts';
+import { parseSnapshot } from '../../src/store/parse-snapshot.ts';
+import { emptySnapshot, SNAPSHOT_VERSION } from '../../src/store/snapshot.ts';
 import { fullSnapshot, wallet } from '../helpers/records.ts';
 import { kindsIn, storedExamples } from '../helpers/stored-examples.ts';
 

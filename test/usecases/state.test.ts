@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, readlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { COLLECTION_NAMES } from '../../src/contract/state.ts';
+import { COLLECTION_NAMES } from '../../src/contract/vocabulary.ts';
 import type { Delivery, Payment } from '../../src/domain/state.ts';
 import type { StartOptions } from '../../src/options/start-options.ts';
 import type { Snapshot } from '../../src/store/snapshot.ts';

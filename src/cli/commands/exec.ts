@@ -80,13 +80,13 @@ export const exec = defineCommand({
     output.secrets = server.parts.secrets;
     const onUnwritten = (problem: string) => output.notice(`gateway-sim: ${named} is incomplete: ${problem}`);
     const finishArtifacts =
-      artifacts === undefined ? undefined : writeArtifacts(server, artifacts, onUnwritten);
+      artifacts === undefined ? undefined : await writeArtifacts(server, artifacts, onUnwritten);
     if (!output.quiet) {
       // For a person: CI has no use for it.
       if (io.stdout.isTTY)
         output.notice(`gateway-sim: ${server.url}, dashboard ${server.parts.runtime.baseUrl()}/_sim`);
       for (const notice of noticesOf(server, output)) output.notice(notice);
-      reportRejections(server, output);
+      await reportRejections(server, output);
     }
     const { controlToken } = server;
     output.pointTo(server);
@@ -171,9 +171,9 @@ const MAX_REPORTED = 20;
  * Reports why initiate requests are rejected, since their responses do not contain every reason, and why requests to the
  * proxy are: most clients show only the status.
  */
-function reportRejections(server: RunningServer, output: Output): void {
+async function reportRejections(server: RunningServer, output: Output): Promise<void> {
   const reported = new Set<string>();
-  server.onEvent((event) => {
+  await server.onEvent((event) => {
     const text = rejectionText(event);
     if (text === undefined) return;
     if (reported.has(text) || reported.size >= MAX_REPORTED) return;
@@ -258,11 +258,11 @@ async function prepareArtifacts(named: string, cwd: string): Promise<string> {
  * @param report gets the reason if a file cannot be written
  * @returns a function that writes the rest before the emulator stops, and never throws
  */
-function writeArtifacts(
+async function writeArtifacts(
   server: RunningServer,
   folder: string,
   report: (problem: string) => void,
-): () => Promise<void> {
+): Promise<() => Promise<void>> {
   const onError = ({ message }: Error) => report(message);
   const { flag: flags, mode } = NEW_FILE;
   const events = createWriteStream(join(folder, 'events.jsonl'), { flags, mode }).on('error', onError);
@@ -275,7 +275,7 @@ function writeArtifacts(
   };
   /** Kept here, because a reset of the state removes them. */
   const deliveries = new Map<string, Delivery>();
-  server.onEvent((event) => {
+  await server.onEvent((event) => {
     if (events.writableEnded) return;
     events.write(`${JSON.stringify(event)}\n`);
     if (event.type === 'delivery') deliveries.set(event.delivery.id, event.delivery);

@@ -6,7 +6,7 @@ import { DEFAULT_KEYS } from '../../contract/sample-values.ts';
 import { SENT_ON_REQUEST } from '../../contract/vocabulary.ts';
 import { type OptionName, type OptionSpec, START_OPTIONS } from '../../options/start-options.ts';
 import { makeFolder } from '../../system/files.ts';
-import { packaged, packagedFixtures } from '../../system/package-info.ts';
+import { packaged } from '../../system/package-info.ts';
 import { defineCommand, flag, text } from '../command.ts';
 import { CONFIGURATION_FILE } from '../configuration.ts';
 import { orStorageFailed, shownFrom, writeAtomically } from '../write-file.ts';
@@ -142,7 +142,7 @@ export const init = defineCommand({
       files.set(join(folder, name), await readFile(packaged(`src/init/${name}`), 'utf8'));
     if (!starters.length) {
       files.set(join(folder, CONFIGURATION_FILE), configurationTemplate(schemaFrom(folder)));
-      files.set(join(folder, FIXTURES_FILE), await readFile(packagedFixtures(), 'utf8'));
+      files.set(join(folder, FIXTURES_FILE), await readFile(packaged('fixtures/default.json'), 'utf8'));
     }
     const kept = await writeFiles(files, { folder, cwd, force: options.force });
     return {

@@ -16,8 +16,7 @@ import { VERSION } from '../../system/package-info.ts';
 import { announce, bannerText, leftText, noticesOf, readyEvent } from '../banner.ts';
 import { COMMON_OPTIONS, type Context, defineCommand, list, type OptionDeclaration } from '../command.ts';
 import { readConfiguration, startConfiguration } from '../configuration.ts';
-import { type ParentProcess, parentProcess, startInBackground, trimLog } from '../detach.ts';
-import { eventPrinter } from '../format.ts';
+import { type ParentProcess, parentProcess, trimLog } from '../detached.ts';
 import { endByHangup, onceThenExit, onNpmExit } from '../signals.ts';
 
 /** The groups of the help, in order: what people use first, then everything else by subject. */
@@ -142,8 +141,9 @@ export const start = defineCommand({
       output.quiet = options.quiet;
       output.json = options.json;
       // The detached process reads the same flags, variables and file.
-      if (options.detach && !parent) await startInBackground(options, context);
-      else return await startHere(options, context, parent);
+      if (!options.detach || parent) return await startHere(options, context, parent);
+      const { startInBackground } = await import('../detach.ts');
+      await startInBackground(options, context);
     } catch (error) {
       // A program that waits for the ready event on stdout must not get an error document.
       output.json = false;
@@ -185,7 +185,7 @@ async function startHere(
   announce(announced, notices, output, () => bannerText(announced, server, output, io.cwd));
   output.secrets = server.parts.secrets;
   // One line per event; with --json one document per event.
-  if (!output.quiet) server.onEvent(eventPrinter(output));
+  if (!output.quiet) await server.onEvent((await import('../format.ts')).eventPrinter(output));
   if (parent) {
     if (!(await parent.ready({ ready, notices }))) {
       await server.stop();

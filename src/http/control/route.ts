@@ -3,10 +3,10 @@ import * as z from 'zod/mini';
 import { Live, Ready } from '../../contract/emulator.ts';
 import { parseInput } from '../../contract/input.ts';
 import { maskedIn, type Secrets } from '../../contract/secrets.ts';
-import { readFields } from '../body.ts';
+import { headersOf, readFields } from '../body.ts';
 import type { App, AppContext } from '../environment.ts';
 import { PROBES } from '../listener.ts';
-import { described, type Operation, type Tag } from '../operation.ts';
+import { described, JSON_TYPE, type Operation, type Tag } from '../operation.ts';
 
 type Schema = z.ZodMiniType;
 type Awaitable<Value> = Value | Promise<Value>;
@@ -82,7 +82,7 @@ export function mountControl(
     for (const route of routes) {
       const [method = '', path = ''] = route.key.split(' ');
       const { summary, description, params, headers, query, body, answer, status = 200, type } = route;
-      const operation: Operation = {
+      const describe = (): Operation => ({
         tag: tag as Tag,
         source: 'chosen',
         security: 'controlToken',
@@ -94,7 +94,7 @@ export function mountControl(
         body: body && { schema: body, optional: route.optionalBody },
         answers: [{ status, type, schemas: [answer ?? []].flat() }],
         errors: [403, ...(path.includes(':') ? [404] : []), 422, ...(route.errors ?? [])],
-      };
+      });
       const handle = async (c: AppContext) => {
         const result = await route.run({
           c,
@@ -103,10 +103,13 @@ export function mountControl(
           body: route.readsBody ? undefined : await bodyOf(c, route),
         });
         if (result instanceof Response) return result;
-        const shown = route.verbatim ? result : maskedIn(result, secrets.maskKeys);
-        return c.json(shown as object, status);
+        const text = JSON.stringify(result);
+        // Nearly no response has a secret.
+        const hasSecret = !route.verbatim && secrets.maskKeys(text) !== text;
+        const shown = hasSecret ? JSON.stringify(maskedIn(result, secrets.maskKeys)) : text;
+        return c.body(shown, status, { 'Content-Type': JSON_TYPE });
       };
-      app.on(method, `/_sim${path}`, described(operation, handle));
+      app.on(method, `/_sim${path}`, described(describe, handle));
     }
   }
 }
@@ -118,16 +121,16 @@ export function mountProbes(app: App): void {
     ['/_sim/readyz', 'Check that the state is loaded and requests are accepted', Ready],
   ] as const;
   for (const [path, summary, schema] of probes) {
-    const operation: Operation = {
+    const describe = (): Operation => ({
       tag: 'Control: emulator',
       summary,
       source: 'chosen',
       answers: [{ status: 200, schemas: [schema] }],
       errors: [],
-    };
+    });
     app.get(
       path,
-      described(operation, (c: AppContext) => c.json(PROBES[path])),
+      described(describe, (c: AppContext) => c.json(PROBES[path])),
     );
   }
 }
@@ -144,7 +147,7 @@ async function bodyOf(
   c: AppContext,
   { body, optionalBody }: Pick<ControlRoute, 'body' | 'optionalBody'>,
 ): Promise<unknown> {
-  const { 'content-type': type, 'content-length': length, 'transfer-encoding': coding } = c.req.header();
+  const { 'content-type': type, 'content-length': length, 'transfer-encoding': coding } = headersOf(c);
   const read = async (schema: Schema) => parseInput(schema, (await readFields(c, { jsonOnly: true })).fields);
   if (body) {
     const hasBody = length !== '0' && [type, length, coding].some((value) => value !== undefined);

@@ -1,5 +1,5 @@
 import { type ActiveFault, describeFault, isSpent } from '../../contract/active-fault.ts';
-import { type Card, maskedCardNumber } from '../../contract/card.ts';
+import type { Card } from '../../contract/card.ts';
 import type { Clock } from '../../contract/clock.ts';
 import type { Delivery } from '../../contract/delivery.ts';
 import { attemptView, noteOf } from '../../contract/describe-delivery.ts';
@@ -8,7 +8,7 @@ import type { Fault } from '../../contract/fault.ts';
 import type { InboxMessage } from '../../contract/message.ts';
 import type { MappedAddresses, Payment, Settled } from '../../contract/payment.ts';
 import { DEFAULT_LIMIT } from '../../contract/request-fields.ts';
-import { maskedIn, shownHeader, shownHeaders } from '../../contract/secrets.ts';
+import { maskedCardNumber, maskedIn, shownHeader, shownHeaders } from '../../contract/secrets.ts';
 import { timestamp } from '../../contract/time.ts';
 import type { ReadonlyCollection } from '../../domain/collection.ts';
 import type * as stored from '../../domain/state.ts';

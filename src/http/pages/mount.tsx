@@ -21,8 +21,8 @@ import { type PageView, pageView } from './layout.tsx';
 const TOKEN_PATH = '/_sim/ui/token';
 
 /** Describes a page with a permanent URL for the OpenAPI document. */
-function page(summary: string, errors: readonly number[], type = HTML_TYPE): Operation {
-  return { tag: 'Dashboard', summary, source: 'chosen', answers: [{ status: 200, type }], errors };
+function page(summary: string, errors: readonly number[], type = HTML_TYPE): () => Operation {
+  return () => ({ tag: 'Dashboard', summary, source: 'chosen', answers: [{ status: 200, type }], errors });
 }
 
 /** The default pages of `payments create`, which replace the merchant's own. */
@@ -31,11 +31,11 @@ const PLACEHOLDERS = {
   canceled: { insteadOf: 'cancel_url', sign: 'canceled' },
 } as const;
 
-const TOKEN_OPERATION: Operation = {
-  ...page('Checks the control token and stores it in a cookie', [401, 403]),
+const describeToken = (): Operation => ({
+  ...page('Checks the control token and stores it in a cookie', [401, 403])(),
   body: { types: [FORM_TYPE], schema: TokenForm },
   answers: [seeOtherAnswer('To the dashboard.')],
-};
+});
 
 /**
  * Mounts the pages that need no token: the token form, and pages that reveal nothing. A customer on another machine can
@@ -71,7 +71,7 @@ export function mountOpenPages(app: App, parts: AppDependencies): void {
     }
     return c.redirect(base + to, 303);
   };
-  app.post(TOKEN_PATH, described(TOKEN_OPERATION, takeToken));
+  app.post(TOKEN_PATH, described(describeToken, takeToken));
 }
 
 /** Mounts the dashboard. It is loaded on its first request, so that the emulator starts faster. */

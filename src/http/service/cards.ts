@@ -19,13 +19,13 @@ interface Endpoint extends Omit<Operation, 'tag' | 'source'> {
 export function mountCards(app: App, parts: AppDependencies): void {
   const endpoints = endpointsOf(parts);
   for (const { method, path, handle, ...details } of endpoints) {
-    const operation: Operation = {
+    const describe = (): Operation => ({
       tag: 'Service: cards',
       source: 'documented',
       security: 'secretKey',
       ...details,
       params: { id: 'Card identifier, at most 40 characters.' },
-    };
+    });
     const answer = async (c: AppContext) => {
       // A path such as `…/save` is a wrong method, not a card.
       const { path } = c.req;
@@ -39,7 +39,7 @@ export function mountCards(app: App, parts: AppDependencies): void {
       c.get('requestLog').responseBody = JSON.stringify(body);
       return c.json(body);
     };
-    app.on(method, path, described(operation, answer));
+    app.on(method, path, described(describe, answer));
   }
 }
 

@@ -1,44 +1,27 @@
-import { randomBytes } from 'node:crypto';
-import { urlProblem } from '../../contract/address.ts';
 import { CODE_LIFETIME_MS, MAX_ENTRY } from '../../contract/checkout.ts';
-import { shellWord } from '../../contract/curl.ts';
-import { command, GatewayError } from '../../contract/error.ts';
+import { GatewayError } from '../../contract/error.ts';
 import { parseInput } from '../../contract/input.ts';
-import { SettleInput } from '../../contract/payment.ts';
-import { moment } from '../../contract/time.ts';
 import { MODES, type Mode } from '../../contract/vocabulary.ts';
 import type { Payment } from '../../domain/state.ts';
 import type { CheckoutResult } from '../../usecases/checkout.ts';
 import type { SettleCommand } from '../../usecases/payments.ts';
 import { readTextFields } from '../body.ts';
-import {
-  type App,
-  type AppContext,
-  type AppDependencies,
-  basePath,
-  type ServerRuntime,
-} from '../environment.ts';
-import { asGatewayError, statusOf } from '../errors.ts';
+import { type App, type AppContext, type AppDependencies, basePath } from '../environment.ts';
+import { asGatewayError } from '../errors.ts';
 import { rejectCrossSite } from '../guard.ts';
-import { type Answer, described, FORM_TYPE, HTML_TYPE, seeOtherAnswer } from '../operation.ts';
 import {
-  type CheckoutView,
-  checkoutPage,
-  closedPage,
-  type LiveTip,
-  type PaymentSummary,
-  refusedPage,
-} from '../pages/checkout.tsx';
-import type { Language } from '../pages/checkout-texts.ts';
-import { PLACES, recordPath } from '../pages/dashboard/paths.ts';
-import { type PageView, pageView, shownAmount } from '../pages/layout.tsx';
-import { notesOf } from '../record-requests.ts';
+  type Answer,
+  described,
+  FORM_TYPE,
+  HTML_TYPE,
+  type Operation,
+  seeOtherAnswer,
+} from '../operation.ts';
+import type { Entry } from './checkout-pages.ts';
 import { MODE_WORDS } from './initiate.ts';
 
 /** Maximum number of rejected entries, and of results of settling forms, that are kept in memory. */
 const REMEMBERED = 1_000;
-
-type Entry = Pick<CheckoutView, 'step' | 'value' | 'problem'>;
 
 /** What the checkout of one mode needs, and what it remembers between requests. */
 interface Checkout {
@@ -67,6 +50,8 @@ interface CheckoutStep {
     fields: Readonly<Record<string, string>>,
   ) => Response | Promise<Response>;
 }
+
+const pages = () => import('./checkout-pages.ts');
 
 /** The forms by the last part of their path. */
 const STEPS: Readonly<Record<string, CheckoutStep>> = {
@@ -111,7 +96,8 @@ const STEPS: Readonly<Record<string, CheckoutStep>> = {
     description: 'Not available with --no-panel.',
     form: 'PanelForm',
     settles: true,
-    submit: (visit, payment, fields) => {
+    submit: async (visit, payment, fields) => {
+      const { SettleInput } = await import('../../contract/payment.ts');
       const { outcome, delivery } = parseInput(SettleInput, {
         outcome: fields['outcome'],
         delivery: fields['delivery'],
@@ -145,7 +131,7 @@ export function mountCheckout(app: App, parts: AppDependencies): void {
     for (const [method, description] of Object.entries(VIEWS)) {
       // A POST responds like the GET (observed: checkout-post), or with 405 (observed: checkout-post-refused).
       if (method === 'POST' && runtime.settings.choices.checkoutByPost === 'refused') continue;
-      const about = {
+      const describe = (): Operation => ({
         ...operation,
         summary: `Hosted checkout in ${MODE_WORDS[mode]}${method === 'POST' ? ', by POST' : ''}`,
         description,
@@ -153,8 +139,8 @@ export function mountCheckout(app: App, parts: AppDependencies): void {
         headers: { 'Accept-Language': 'English, or French if preferred.' },
         answers: [page, seeOtherPage],
         errors: [404, 409, 410],
-      } as const;
-      app.on(method, path, described(about, guarded(checkout, show)));
+      });
+      app.on(method, path, described(describe, guarded(checkout, show)));
     }
     for (const [name, { summary, description, form, settles, submit }] of Object.entries(STEPS)) {
       if (name === 'panel' && !runtime.options.panel) continue;
@@ -162,7 +148,7 @@ export function mountCheckout(app: App, parts: AppDependencies): void {
       app.all(`${path}/${name}`, async (c, next) =>
         c.req.method === 'GET' && isBrowser(c) ? backToPage({ ...checkout, c }) : next(),
       );
-      const about = {
+      const describe = (): Operation => ({
         ...operation,
         summary: `${summary}, in ${MODE_WORDS[mode]}`,
         description,
@@ -170,13 +156,13 @@ export function mountCheckout(app: App, parts: AppDependencies): void {
         body: form && { types: [FORM_TYPE], schema: dialect.messages[form] },
         answers: settles ? [stays, seeOtherPage] : [seeOtherPage],
         errors: [403, 404, 409, 410, ...(form ? [422] : [])],
-      } as const;
+      });
       const post = guarded(checkout, async (visit) => {
         rejectCrossSite(visit.c, runtime);
         const fields = form ? await readTextFields(visit.c) : {};
         return submit(visit, paymentOf(visit), fields);
       });
-      app.post(`${path}/${name}`, described(about, post));
+      app.post(`${path}/${name}`, described(describe, post));
     }
   }
 }
@@ -195,7 +181,7 @@ function guarded(checkout: Checkout, run: (visit: CheckoutVisit) => Promise<Resp
         return payment?.status === 'pending' ? backToPage(visit) : showEnd(visit, payment);
       }
       if (!isBrowser(c) || error.code === 'internal') throw error;
-      return showRefused(visit, payment, error);
+      return (await pages()).showRefused(visit, payment, error);
     }
   };
 }
@@ -225,13 +211,13 @@ async function show(visit: CheckoutVisit): Promise<Response> {
   if (payment.status !== 'pending') return showEnd(visit, payment);
   await visit.parts.payments.note(payment, 'opened', null, requestId(visit));
   if (isFramed(visit.c)) visit.c.get('requestLog').notes = [NOT_FRAMED];
-  return showStep(visit, payment, entryOf(visit, payment));
+  return (await pages()).showStep(visit, payment, entryOf(visit, payment));
 }
 
 const NOT_FRAMED =
   'the browser does not show the checkout in a frame of another page: send the whole window to it, or open a new one';
 
-/** Whether a page of another origin opens the checkout in a frame, which `CHECKOUT_POLICY` forbids. */
+/** Whether a page of another origin opens the checkout in a frame, which the policy of the pages forbids. */
 function isFramed({ req }: AppContext): boolean {
   const isFrame = ['iframe', 'frame', 'object', 'embed'].includes(req.header('sec-fetch-dest') ?? '');
   return isFrame && req.header('sec-fetch-site') !== 'same-origin';
@@ -254,11 +240,12 @@ function entryOf({ c, parts, mode, rejected }: CheckoutVisit, payment: Payment):
  * Shows the step again with the problem. A browser is redirected, so that its back button never leads to a posted
  * page. Other clients get the page as the response, with 422.
  */
-function showAgain(visit: CheckoutVisit, payment: Payment, entry: Entry): Response | Promise<Response> {
+async function showAgain(visit: CheckoutVisit, payment: Payment, entry: Entry): Promise<Response> {
   // Copied, because a slice keeps the whole text in memory.
   const value = Buffer.from(entry.value.slice(0, MAX_ENTRY)).toString();
   remember(visit.rejected, payment.id, { ...entry, value });
-  return isBrowser(visit.c) ? backToPage(visit, '&refused=1') : showStep(visit, payment, entry, 422);
+  if (isBrowser(visit.c)) return backToPage(visit, '&refused=1');
+  return (await pages()).showStep(visit, payment, entry, 422);
 }
 
 async function settle(visit: CheckoutVisit, { id }: Payment, how: SettleCommand): Promise<CheckoutResult> {
@@ -297,7 +284,7 @@ async function showEnd(visit: CheckoutVisit, payment: Payment | null): Promise<R
   if (payment && address !== null) return redirectToMerchant(visit, payment, address);
   return payment && runtime.settings.choices.settledVisit === 'error'
     ? visit.c.json(dialect.settledError)
-    : showClosed(visit, payment);
+    : (await pages()).showClosed(visit, payment);
 }
 
 /** Redirects the browser to the merchant, or shows that the payment is settled. */
@@ -308,7 +295,7 @@ async function redirectToMerchant(
 ): Promise<Response> {
   const { payments } = visit.parts;
   const settled = payments.all.get(payment.id) ?? payment;
-  if (redirectUrl === null) return showClosed(visit, settled, true);
+  if (redirectUrl === null) return (await pages()).showClosed(visit, settled, true);
   await payments.sendToShop(settled, redirectUrl, requestId(visit));
   return seeOther(visit.c, redirectUrl);
 }
@@ -342,126 +329,4 @@ function seeOther(c: AppContext, location: string): Response {
   c.header('Location', Buffer.from(location, 'utf8').toString('latin1'));
   c.header('Cache-Control', 'no-store');
   return c.body(null, 303);
-}
-
-/** The page of the current step. @param status 422 for a rejected entry */
-function showStep(
-  { c, parts }: CheckoutVisit,
-  before: Payment,
-  { value, problem }: Entry,
-  status: 200 | 422 = 200,
-) {
-  const { payments, runtime, dialect } = parts;
-  const { settings, options } = runtime;
-  const payment = payments.all.get(before.id) ?? before;
-  const isLive = payment.mode === 'live';
-  const step = parts.checkout.stepOf(payment);
-  const page = customerView(c, runtime, payment, 'http: https: data:');
-  const html = checkoutPage({
-    ...page,
-    step: step.name,
-    payment: summaryOf(parts, payment, page.language),
-    path: basePath(runtime) + dialect.paths.checkout[payment.mode],
-    parameter: dialect.paymentParameter,
-    page: randomBytes(16).toString('base64url'),
-    value,
-    email: step.email ?? '',
-    problem,
-    resent: problem === null && c.req.query('resent') === '1',
-    sandbox: isLive ? null : { email: settings.sandboxEmail, code: settings.sandboxCode },
-    tip: isLive ? tipFor(parts, payment) : null,
-    panel: options.panel
-      ? { defaultDelivery: settings.delivery, dashboard: recordPath('payments', payment.id) }
-      : null,
-  });
-  return c.html(html, status);
-}
-
-/**
- * The page of a settled or unknown payment.
- *
- * @param stays whether this request settled it, without a redirect
- */
-function showClosed({ c, parts }: CheckoutVisit, payment: Payment | null, stays = false) {
-  const page = customerView(c, parts.runtime, payment, payment ? 'http: https: data:' : 'data:');
-  const { mapped } = parts.runtime.settings;
-  const back = payment && mapped(payment.status === 'succeeded' ? payment.successUrl : payment.cancelUrl);
-  const html = closedPage({
-    ...page,
-    stays,
-    payment: payment && summaryOf(parts, payment, page.language),
-    dashboard: dashboardOf(parts, payment),
-    // An imported state may contain any text.
-    backUrl: back !== null && urlProblem(back) === undefined ? back : null,
-  });
-  if (stays) return c.html(html);
-  return c.html(html, payment === null ? 404 : payment.status === 'expired' ? 410 : 409);
-}
-
-/** The page for a rejected request. */
-function showRefused({ c, parts }: CheckoutVisit, payment: Payment | null, error: GatewayError) {
-  const { runtime, dialect } = parts;
-  const backUrl = payment && dialect.checkoutUrl(payment, basePath(runtime));
-  c.get('requestLog').notes = notesOf(error, runtime);
-  const dashboard = dashboardOf(parts, payment);
-  const page = customerView(c, runtime, payment);
-  const html = refusedPage({ ...page, message: error.message, backUrl, dashboard });
-  return c.html(html, statusOf(error));
-}
-
-/** The dashboard's page for the payment; null if the panel is hidden, because then nothing may reveal the emulator. */
-function dashboardOf({ runtime }: AppDependencies, payment: Payment | null): string | null {
-  if (!runtime.options.panel) return null;
-  return payment ? recordPath('payments', payment.id) : PLACES.payments.path;
-}
-
-/**
- * `form-action` also restricts the redirects after a post. The merchant's page may redirect further, so it must allow
- * any http(s) URL. `frame-ancestors` can exclude other sites because a phone's web view uses no frame.
- */
-const CHECKOUT_POLICY = { forms: "'self' http: https:", framedBy: "'self'", script: 'inline' } as const;
-
-function customerView(
-  c: AppContext,
-  runtime: ServerRuntime,
-  payment: Payment | null,
-  images = 'data:',
-): PageView {
-  const view = pageView(c, runtime, payment?.checkoutTheme ?? 'system', { ...CHECKOUT_POLICY, images });
-  c.header('Content-Language', view.language);
-  return view;
-}
-
-/** The tip for developers: a wallet that can pay or a command to fund one; in the next step, the code. */
-function tipFor({ wallets, runtime, checkout }: AppDependencies, payment: Payment): LiveTip {
-  const commandText = (name: string, ...args: string[]) => runtime.style.command(command(name, ...args));
-  if (checkout.stepOf(payment).name === 'code') {
-    const sent = checkout.codeProblem(payment) ? undefined : checkout.messages.get(payment.messageId ?? '');
-    return { about: 'code', code: sent?.code ?? null, command: commandText('inbox') };
-  }
-  const found = wallets.payerOf(payment);
-  if (!found) return { about: 'no_wallet', command: commandText('wallets fund') };
-  const { id: walletId, email } = found.wallet;
-  if (found.canPay) return { about: 'wallet', email, command: commandText('wallets') };
-  // An imported state may have any wallet id.
-  return {
-    about: 'no_wallet',
-    command: commandText('wallets fund', shellWord(walletId), '--amount', payment.amount),
-  };
-}
-
-function receiptOf({ checkout }: AppDependencies, payment: Payment) {
-  const { trx, settledAt, createdAt, customerName } = payment;
-  const payer = checkout.stepOf(payment).email ?? customerName;
-  return { trx, date: `${moment(settledAt ?? createdAt)} UTC`, payer };
-}
-
-function summaryOf(parts: AppDependencies, payment: Payment, language: Language): PaymentSummary {
-  return {
-    ...payment,
-    siteLogo: payment.siteLogo && parts.runtime.settings.mapped(payment.siteLogo),
-    merchantName: parts.merchants.of(payment)?.name ?? '',
-    amount: shownAmount(parts, payment.amount, payment.currency, language),
-    receipt: payment.status === 'succeeded' ? receiptOf(parts, payment) : null,
-  };
 }

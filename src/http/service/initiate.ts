@@ -38,22 +38,22 @@ export function mountInitiate(app: App, parts: AppDependencies): void {
         'Access-Control-Max-Age': '600',
       }),
     );
-    const operation = operationOf(mode, parts.dialect);
+    const describe = () => operationOf(mode, parts.dialect);
     app.post(
       path,
-      described(operation, (c: AppContext) => answerInitiate(c, readFields(c), mode, parts)),
+      described(describe, (c: AppContext) => answerInitiate(c, readFields(c), mode, parts)),
     );
     if (parts.runtime.settings.choices.initiateByGet !== 'taken') continue;
     // The inspected server copies accept it (observed: route-initiate-by-get*).
-    const byGet: Operation = {
-      ...operation,
+    const byGet = (): Operation => ({
+      ...describe(),
       summary: `Initiate a payment in ${MODE_WORDS[mode]} by GET`,
       description: 'Accepts the fields in the query, if the profile allows it.',
       source: 'observed',
       lines: 'route-initiate-by-get*',
       body: undefined,
       query: parts.dialect.messages.InitiateRequest,
-    };
+    });
     const answerGet = async (c: AppContext) => {
       const undecoded = /\?([^#]*)/.exec(c.req.url)?.[1] ?? '';
       const posted = fieldReader(FORM_TYPE)(Buffer.from(undecoded), FORM_TYPE);
@@ -119,8 +119,10 @@ async function answerInitiate(
     const payment = await payments.initiate(read, mode, log.id);
     const baseUrl = runtime.baseUrl();
     const body = JSON.stringify(dialect.initiateAnswer(payment, baseUrl));
-    const otherName = otherNameFor(baseUrl, payment.successUrl);
-    if (otherName !== undefined) parts.events.sameSite(sameSiteNotice(baseUrl, otherName, runtime));
+    parts.events.sameSite(() => {
+      const otherName = otherNameFor(baseUrl, payment.successUrl);
+      return otherName && sameSiteNotice(baseUrl, otherName, runtime);
+    });
     log.paymentId = payment.id;
     log.notes = payment.warnings;
     log.responseBody = body;

@@ -1,10 +1,11 @@
 import * as z from 'zod/mini';
 import { CARD_AMOUNT_PATTERN, cardAmountProblem } from '../../contract/amount.ts';
-import { type CardTransaction, maskedCardNumber } from '../../contract/card.ts';
+import type { CardTransaction } from '../../contract/card.ts';
 import { CARD_STATUSES } from '../../contract/card-status.ts';
 import { GatewayError } from '../../contract/error.ts';
 import { count, field, type JsonSchema, record, text as string } from '../../contract/field.ts';
 import { CARD_FIELDS } from '../../contract/request-fields.ts';
+import { maskedCardNumber } from '../../contract/secrets.ts';
 import { characters, shortJson } from '../../contract/text.ts';
 import { amountFromNumber } from '../../domain/money.ts';
 import type { Card } from '../../domain/state.ts';

@@ -53,7 +53,6 @@ import {
   signatureCode,
   verify,
 } from './signature.ts';
-import { diagnosis } from './variants.ts';
 
 const serviceError: Dialect['serviceError'] = ({ message, problems }) => ({
   error: 'true',
@@ -168,7 +167,7 @@ export const dialect: Dialect = {
   verify,
   readIpn,
   isSignatureMistake,
-  diagnosis,
+  diagnosis: async () => (await import('./variants.ts')).diagnosis,
   signatureCode,
   signatureCheck,
   messages: {

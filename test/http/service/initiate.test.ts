@@ -61,7 +61,7 @@ describe('initiate', () => {
   ])('says once that the checkout and a shop at %s are one site', async (success_url, otherName) => {
     const sim = await startSim();
     const notices: string[] = [];
-    sim.server.onEvent((event) => event.type === 'notice' && notices.push(event.text));
+    await sim.server.onEvent((event) => event.type === 'notice' && notices.push(event.text));
     // The default pages of the emulator are no shop.
     await sim.initiate({ ...ORDER, success_url: `${sim.url}/_sim/ui/paid` });
     for (const identifier of ['one', 'two']) await sim.initiate({ ...ORDER, identifier, success_url });

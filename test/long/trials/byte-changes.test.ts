@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { GatewayError } from '../../../src/contract/error.ts';
-import { COLLECTION_NAMES } from '../../../src/contract/state.ts';
+import { COLLECTION_NAMES } from '../../../src/contract/vocabulary.ts';
 import type { Snapshot } from '../../../src/store/snapshot.ts';
 import { Store } from '../../../src/store/store.ts';
 import { temporaryFolder } from '../../helpers/folder.ts';

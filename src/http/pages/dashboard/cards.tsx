@@ -1,7 +1,8 @@
-import { type CardTransaction, maskedCardNumber } from '../../../contract/card.ts';
+import type { CardTransaction } from '../../../contract/card.ts';
 import { CARD_ACTIONS, CARD_MOVEMENTS, CARD_TRANSITIONS } from '../../../contract/card-status.ts';
 import { command } from '../../../contract/error.ts';
 import { CARD_DEFAULTS } from '../../../contract/sample-values.ts';
+import { maskedCardNumber } from '../../../contract/secrets.ts';
 import type { Card } from '../../../domain/state.ts';
 import type { AppDependencies } from '../../environment.ts';
 import { inGroups, Link, shownAmount } from '../layout.tsx';

@@ -1,5 +1,5 @@
-import { requireFireable } from '../../../contract/delivery.ts';
 import { GatewayError } from '../../../contract/error.ts';
+import { requireFireable } from '../../../contract/fired-ipn.ts';
 import type { Merchant } from '../../../contract/merchant.ts';
 import { ipnBodyIn, isDeliveryId } from '../../../contract/pasted-ipn.ts';
 import type { Delivery } from '../../../domain/state.ts';

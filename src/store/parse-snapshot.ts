@@ -1,15 +1,44 @@
 import * as z from 'zod/mini';
-import { didYouMean } from '../contract/error.ts';
+import { didYouMean, nearestName } from '../contract/error.ts';
 import { check, describeIssue } from '../contract/input.ts';
-import { COLLECTIONS, type CollectionName } from '../contract/state.ts';
+import { COLLECTIONS } from '../contract/state.ts';
+import { COLLECTION_NAMES, type CollectionName } from '../contract/vocabulary.ts';
 import { damaged } from './errors.ts';
+import { isRecord, requireFormat, type Snapshot, snapshotOf } from './snapshot.ts';
+
+/*
+ * Loaded only for a snapshot that a person may have edited, because the schemas of all records load slowly.
+ */
+
+const SNAPSHOT_KEYS: ReadonlySet<string> = new Set(['version', 'id', ...COLLECTION_NAMES]);
+
+/**
+ * Validates a snapshot that a person may have edited. Ignores the id that connects a db.json with its journal.
+ *
+ * @param source the name of the snapshot, for errors: a file's path, or "the request body"
+ * @throws GatewayError `state_damaged` with the first problem
+ */
+export function parseSnapshot(json: unknown, source: string): Snapshot {
+  if (!isRecord(json) || !('version' in json)) {
+    throw damaged(`${source} is not a gateway-sim state: it has no version`);
+  }
+  requireFormat(json['version'], source);
+  // A changed byte may have turned a known key into another one.
+  const unknown = Object.keys(json).find((key) => !SNAPSHOT_KEYS.has(key));
+  if (unknown !== undefined) {
+    const meant = nearestName(unknown, SNAPSHOT_KEYS);
+    const help = meant ? `did you mean ${meant}?` : `known: ${[...SNAPSHOT_KEYS].join(', ')}`;
+    throw damaged(`${source}: unknown key "${unknown.slice(0, 60)}": ${help}`);
+  }
+  return snapshotOf((name) => parseRecords(name, json[name] ?? [], source));
+}
 
 /**
  * Validates the records of a collection with its schema, which does not change them.
  *
  * @throws GatewayError `state_damaged` with the first problem
  */
-export function parseRecords(name: CollectionName, records: unknown, source: string): unknown[] {
+function parseRecords(name: CollectionName, records: unknown, source: string): unknown[] {
   const list = check(z.array(z.unknown()), records);
   if (!list.success) throw invalid([name], list.error, source);
   for (const [index, record] of list.data.entries()) {
@@ -41,9 +70,4 @@ function unknownKey(input: unknown, parsed: unknown): { path: string[]; known: s
     if (inside) return inside;
   }
   return undefined;
-}
-
-/** Whether a value is an object, not a list. */
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
