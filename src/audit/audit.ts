@@ -254,6 +254,23 @@ const LANGUAGE_SAMPLE = 30;
  */
 async function runCases(shop: Shop, chosen: readonly AuditCase[]): Promise<AuditedCase[]> {
   const { options } = shop;
+  // With a probe of the whole shop, the effect of one case would look like the effect of another.
+  const isShared = Object.values(options.probes ?? {}).some((one) =>
+    typeof one === 'string' ? !isAboutOneOrder(one) : one.length === 0,
+  );
+  const isLate = shop.patience.lagMs > LATE_MS;
+  const most = isLate ? CONCURRENCY_IF_LATE : CONCURRENCY;
+  const limit = isShared ? 1 : most;
+  // For a shop that pays late, cases mostly wait. What looks like a second effect is tried again alone.
+  const waitsWithOthers = isLate && !shop.witness && shop.probes.effects.size === 0;
+  const isAlone = ({ alone }: AuditCase) => alone === 'disturbs' || (alone === 'counts' && !waitsWithOthers);
+  /** The time that a case takes, in that of the control. */
+  const effort = (one: AuditCase) => {
+    if (one === CONTROL || isAlone(one) || one.last) return 1;
+    return 1 / limit / (one.run.rejecting ? GROUP_SIZE : 1);
+  };
+  const effortOf = (some: readonly AuditCase[]) => some.reduce((sum, one) => sum + effort(one), 0);
+  const startedAt = performance.now();
   const done = new Map<AuditCase, AuditedCase>();
   /** Cases that saw the loss of a payment. */
   const losses = new Map<AuditCase, Finding>();
@@ -262,7 +279,9 @@ async function runCases(shop: Shop, chosen: readonly AuditCase[]): Promise<Audit
     const audited = auditedCase(shop, one, proven, seen);
     done.set(one, audited);
     if (proven.verdict === 'fail' && proven.isLoss) losses.set(one, proven);
-    options.onCase?.(audited, done.size, chosen.length);
+    const [doneEffort, whole] = [effortOf([...done.keys()]), effortOf(chosen)];
+    const leftMs = ((performance.now() - startedAt) * (whole - doneEffort)) / doneEffort;
+    options.onCase?.(audited, { done: done.size, of: chosen.length, leftMs });
   };
   let bystanders: Bystanders | undefined;
   const isStopped = () => options.signal?.aborted === true;
@@ -286,16 +305,6 @@ async function runCases(shop: Shop, chosen: readonly AuditCase[]): Promise<Audit
       if (one !== CONTROL && !isByBrowser) record(one, impossible);
     }
   const cases = chosen.filter((one) => !done.has(one));
-  // With a probe of the whole shop, the effect of one case would look like the effect of another.
-  const isShared = Object.values(options.probes ?? {}).some((one) =>
-    typeof one === 'string' ? !isAboutOneOrder(one) : one.length === 0,
-  );
-  const isLate = shop.patience.lagMs > LATE_MS;
-  const most = isLate ? CONCURRENCY_IF_LATE : CONCURRENCY;
-  const limit = isShared ? 1 : most;
-  // For a shop that pays late, cases mostly wait. What looks like a second effect is tried again alone.
-  const waitsWithOthers = isLate && !shop.witness && shop.probes.effects.size === 0;
-  const isAlone = ({ alone }: AuditCase) => alone === 'disturbs' || (alone === 'counts' && !waitsWithOthers);
   /** Convictions and notes, which are tried again alone and on a fresh order. */
   const suspected = new Map<AuditCase, Finding>();
   const concurrent = cases.filter((one) => !isAlone(one) && !one.last);

@@ -62,7 +62,7 @@ export const MISTAKES = {
     },
   },
   'no-token-in-ipn-url': {
-    text: 'Put an unguessable token in the ipn_url, store it with the order, and check it in the handler. The signature does not cover the mode, and does not separate amount from identifier. The token closes both gaps; identifiers of exactly 20 characters close only the second.',
+    text: 'Put an unguessable token in the ipn_url, store it with the order, and check it in the handler: the signature covers neither the mode nor where the amount ends.',
     effort: 'a database column, and a few lines where you initiate payments and in the IPN handler',
     code: {
       PHP: `$order['token'] = bin2hex(random_bytes(16)); $fields['ipn_url'] = "$base/ipn?token={$order['token']}"; // when you initiate\nif (empty($order['token']) || !hash_equals($order['token'], (string) ($_GET['token'] ?? ''))) { http_response_code(404); exit; } // in the handler`,

@@ -1,6 +1,15 @@
 import type { AuditPreset } from './audit.ts';
 import type { AuditedCase } from './audit-report.ts';
 
+/** How far an audit is. */
+export interface AuditProgress {
+  /** The number of finished cases. */
+  done: number;
+  of: number;
+  /** Estimate of the time that the other cases take, in milliseconds, by what the finished ones took. */
+  leftMs: number;
+}
+
 /** Options of an audit. They run commands and code, so they never come from the network. */
 export interface AuditOptions {
   /** The shop's IPN handler. Default: the `ipn_url` of the first order, if the shop places orders. */
@@ -54,7 +63,8 @@ export interface AuditOptions {
   signal?: AbortSignal | undefined;
   /** Ends the audit immediately: aborts requests, and kills commands with their child processes. */
   cancelled?: AbortSignal | undefined;
-  onCase?: ((audited: AuditedCase, done: number, of: number) => void) | undefined;
+  /** Called after each case, the control first. */
+  onCase?: ((audited: AuditedCase, progress: AuditProgress) => void) | undefined;
   /** Called with messages for the user, such as a request to place an order. */
   onNotice?: ((text: string) => void) | undefined;
 }

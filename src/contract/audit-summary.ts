@@ -31,7 +31,7 @@ export function auditMistakes(cases: readonly Judged[]): AuditMistake[] {
   }
   return [...found]
     .map(([name, all]) => {
-      const sums = unpaidSums(all);
+      const sums = unpaidSums(failures(all));
       const costs = new Set(all.flatMap(({ cost }) => cost ?? []));
       if (sums.length) costs.add(`Released unpaid: ${sums.join(' and ')}.`);
       const [first] = all;
@@ -53,10 +53,12 @@ export function auditMistakes(cases: readonly Judged[]): AuditMistake[] {
 const SEVERITIES = ['releases goods', 'fails', 'at risk'] as const;
 export type AuditSeverity = (typeof SEVERITIES)[number];
 
+const failures = (cases: readonly Judged[]) => cases.filter(({ verdict }) => verdict === 'fail');
+
 function severityOf(cases: readonly Judged[]): AuditSeverity {
-  const isFailed = cases.some(({ verdict }) => verdict === 'fail');
-  if (cases.some(({ unpaid }) => unpaid !== null) && isFailed) return 'releases goods';
-  return isFailed ? 'fails' : 'at risk';
+  const failed = failures(cases);
+  if (failed.some(({ unpaid }) => unpaid !== null)) return 'releases goods';
+  return failed.length ? 'fails' : 'at risk';
 }
 
 /** How bad a mistake of a report is. @param all every case of the report */
@@ -78,40 +80,39 @@ export function auditHeadline({
   const result = headlineOf(cases);
   if (missing === null) return result;
   const sentence = `${missing.charAt(0).toUpperCase()}${missing.slice(1)}${missing.endsWith('?') ? '' : '.'}`;
-  return cases.some(({ verdict }) => isReportable(verdict)) ? `${sentence} ${result}` : sentence;
+  return failures(cases).length ? `${sentence} ${result}` : sentence;
 }
 
 function headlineOf(cases: readonly Judged[]): string {
   const attacks = cases.filter(({ name }) => name !== 'control');
   const control = cases.find(({ name }) => name === 'control');
-  const worked = attacks.filter(({ verdict }) => isReportable(verdict));
-  if (!worked.length) {
+  const failed = failures(attacks);
+  if (!failed.length) {
     if (control?.verdict === 'fail') return 'Nothing is proven: the shop does not accept a correct IPN.';
     if (!attacks.length) return 'The shop accepts a correct IPN. No attack was tried.';
     // Includes the control, so that the total matches the counts below the report.
-    const { pass, note, unproven, skipped } = auditSummary(cases);
-    const rest = Object.entries({ passed: pass, noted: note, unproven, skipped })
+    const { pass, note, unproven, skipped, 'at-risk': atRisk } = auditSummary(cases);
+    const rest = Object.entries({ passed: pass, 'at risk': atRisk, noted: note, unproven, skipped })
       .flatMap(([what, count]) => (count ? [`${count} ${what}`] : []))
       .join(', ');
-    return `No attack worked. Of ${pluralize(cases.length, 'case')}: ${rest}.`;
+    return `${atRisk ? 'Nothing failed' : 'No attack worked'}. Of ${pluralize(cases.length, 'case')}: ${rest}.`;
   }
-  const verdict = worked.some((one) => one.verdict === 'fail') ? 'Not safe' : 'At risk';
-  const unpaid = worked.filter((one) => one.unpaid !== null);
+  const unpaid = failed.filter((one) => one.unpaid !== null);
   const shareOf = (some: readonly Judged[]) => `${some.length} of ${pluralize(attacks.length, 'attack')}`;
   if (!unpaid.length) {
-    const mistakes = pluralize(auditMistakes(attacks).length, 'mistake');
+    const mistakes = pluralize(auditMistakes(failed).length, 'mistake');
     const isWhole = control?.verdict !== 'fail';
     const limit = isWhole ? '' : ' The shop does not accept a correct IPN, so most attacks were not tried.';
-    return `${verdict}: ${shareOf(worked)} worked, from ${mistakes}.${limit}`;
+    return `Not safe: ${shareOf(failed)} worked, from ${mistakes}.${limit}`;
   }
   const sums = unpaidSums(unpaid).join(' and ');
   const [orders, them] = unpaid.length === 1 ? ['an order', 'it'] : ['orders', 'them'];
-  return `${verdict}: ${shareOf(unpaid)} got ${orders} worth ${sums} without paying for ${them}.`;
+  return `Not safe: ${shareOf(unpaid)} got ${orders} worth ${sums} without paying for ${them}.`;
 }
 
 /** Which attacks and mistakes released goods, if others did not. */
 export function releases(cases: readonly Judged[]): string[] {
-  const worked = cases.filter(({ name, verdict }) => name !== 'control' && isReportable(verdict));
+  const worked = failures(cases).filter(({ name }) => name !== 'control');
   const releasing = worked.filter(({ unpaid }) => unpaid !== null);
   if (!releasing.length || releasing.length === worked.length) return [];
   const names = [...new Set(releasing.map(({ mistake }) => mistake))].join(', ');

@@ -24,7 +24,13 @@ describe('audit', () => {
   it('exits 1 if a case fails, and for at-risk only with --fail-on', async () => {
     const flawed = await startAudited({ isToken: () => true });
     const only = ['--only', 'sandbox-for-live'];
-    expect((await flawed.audit(only)).code).toBe(0);
+    const { code, stdout } = await flawed.audit(only);
+    expect([code, stdout]).toEqual([
+      0,
+      expect.stringMatching(
+        /^Nothing failed\. Of 2 cases: 1 passed, 1 at risk\.\n\n  at-risk \S+ \(sandbox-for-live\): .*\n/,
+      ),
+    ]);
     const failed = await flawed.audit([...only, '--fail-on', 'at-risk']);
     expect([failed.code, failed.stderr]).toEqual([1, expect.stringContaining('1 of 2 cases failed')]);
   });

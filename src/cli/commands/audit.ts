@@ -2,11 +2,12 @@ import { setMaxListeners } from 'node:events';
 import { ARTIFACTS } from '../../audit/artifacts.ts';
 import { AUDIT_PRESETS, AUDIT_VERDICTS, type AuditVerdict, isReportable } from '../../contract/audit.ts';
 import type { AuditOptions } from '../../contract/audit-options.ts';
-import type { AuditedCase, AuditReport } from '../../contract/audit-report.ts';
-import { auditHeadline, releases } from '../../contract/audit-summary.ts';
+import type { AuditedCase, AuditMistake, AuditReport } from '../../contract/audit-report.ts';
+import { auditHeadline, releases, severityIn } from '../../contract/audit-summary.ts';
 import { usage } from '../../contract/error.ts';
 import { AUDIT_FIELDS } from '../../contract/request-fields.ts';
 import { pluralize, shorten } from '../../contract/text.ts';
+import { span } from '../../contract/time.ts';
 import { namesOf } from '../../contract/vocabulary.ts';
 import type { GatewaySimClient } from '../../library/api.ts';
 import { auditReport, clientOf, egressOf } from '../../library/client.ts';
@@ -57,6 +58,9 @@ const ROWS = {
   dbCmd: text('command', 'command that prints its rows as INSERT statements with the names of the columns'),
   dbSkip: list('tables', 'do not read these tables; repeatable'),
 };
+
+/** An audit that takes longer says so at its beginning (milliseconds). */
+const LONG_MS = 10_000;
 
 /** Verdicts that `--fail-on` accepts, in addition to `fail`. */
 const FAIL_ON: readonly string[] = ['at-risk', 'unproven'] satisfies AuditVerdict[];
@@ -132,8 +136,13 @@ export const audit = defineCommand({
         timeoutMs: timeout,
         waitMs: wait,
         ...(orders !== undefined && { orders: Number(orders) }),
-        onCase: ({ name }, done, of) =>
-          output.progress(`${done} of ${of} cases (${name})`, performance.now()),
+        onCase: ({ name, verdict, why }, { done, of, leftMs }) => {
+          const left = leftMs < 1_000 ? '' : `, about ${span(leftMs, 1)} left`;
+          // The control is the first, so this is the estimate for the whole audit.
+          if (done === 1 && leftMs > LONG_MS) output.notice(`${pluralize(of, 'case')}${left}`);
+          if (verdict === 'fail') output.notice(`FAIL ${name}: ${why}`);
+          output.progress(`${done} of ${of} cases${left} (${name})`, performance.now());
+        },
         onNotice: (text) => output.notice(`gateway-sim: ${text}`),
       });
       const artifacts = io.env[ARTIFACTS];
@@ -266,7 +275,15 @@ export function auditText(report: AuditReport, colour: Colours, isWhole = false)
     ...(curl === null ? [] : [indented(curl)]),
   ];
   const byName = new Map(cases.map((one) => [one.name, one]));
-  const paragraphs = mistakes.map(({ name, cost, fix, instruction, code, cases: names }) => {
+  /** What the protocol itself allows: one line each, unless everything is shown. */
+  const isShort = (mistake: AuditMistake) => !isWhole && severityIn(mistake, cases) === 'at risk';
+  const risks = mistakes
+    .filter(isShort)
+    .map(({ name, instruction, cases: names }) =>
+      flowing(Printed.line`  ${colour.yellow('at-risk')} ${name} (${few(names)}): ${instruction}`),
+    );
+  const whole = mistakes.filter((mistake) => !isShort(mistake));
+  const paragraphs = whole.map(({ name, cost, fix, instruction, code, cases: names }) => {
     const languages = Object.keys(code ?? {});
     const inShort =
       languages.length > 1 ? flowing(Printed.line`    ${instruction ?? ''} (As code: --all)`) : indented(fix);
@@ -305,8 +322,8 @@ export function auditText(report: AuditReport, colour: Colours, isWhole = false)
   const all = [
     [flowing(colour.bold(auditHeadline(report))), ...releases(cases).map(prose)],
     ...paragraphs,
-    quietLines,
-    ...(mistakes.length ? [[prose(TO_REPEAT)]] : []),
+    [...risks, ...quietLines],
+    ...(whole.length ? [[prose(TO_REPEAT)]] : []),
     [flowing(Printed.line`${pluralize(cases.length, 'case')}: ${Printed.lines(counts, ', ')}. ${left}`)],
   ];
   const shown = all.filter((lines) => lines.length).map((lines) => Printed.lines(lines));
