@@ -28,7 +28,7 @@ describe('audit', () => {
     expect([code, stdout]).toEqual([
       0,
       expect.stringMatching(
-        /^Nothing failed\. Of 2 cases: 1 passed, 1 at risk\.\n\n  at-risk \S+ \(sandbox-for-live\): .*\n/,
+        /^Nothing failed\. Of 2 cases: 1 passed, 1 at risk\.\n\n {2}at-risk \S+ \(sandbox-for-live\): .*\n/,
       ),
     ]);
     const failed = await flawed.audit([...only, '--fail-on', 'at-risk']);
