@@ -237,8 +237,8 @@ async function build(plan: Plan, { folder, store, clock, identity }: Opened, shu
     rows,
     visit: (url) => poster.visit(url, settings.ipn.timeoutMs, stopped),
     // Loaded only when used, to keep the start fast.
-    orderProbe: async (by, identifier) =>
-      (await import('./audit/order-probe.ts')).orderProbe(by, identifier, egress, shop.database),
+    orderProbe: async (by, payment) =>
+      (await import('./audit/order-probe.ts')).orderProbe(by, payment, egress, shop.database),
     faults,
     initial,
     preparation,

@@ -41,8 +41,11 @@ const NAMES = namesOf(PLACEHOLDERS);
 const PLACEHOLDER = new RegExp(`\\{(${NAMES.join('|')})\\}`, 'g');
 const PLACEHOLDER_IN = new RegExp(PLACEHOLDER.source);
 
+/** What a payment says about its order. */
+export type NamedPayment = Pick<Payment, 'identifier' | 'trx' | 'amount' | 'ipnUrl' | 'successUrl'>;
+
 /** @param order the shop's own name for the order */
-export function valuesOf(payment: Payment, order?: string): OrderValues {
+export function valuesOf(payment: NamedPayment, order?: string): OrderValues {
   const { identifier, trx, amount, ipnUrl, successUrl } = payment;
   return { identifier, trx, amount, ipn_url: ipnUrl, success_url: successUrl, order };
 }

@@ -2,6 +2,7 @@ import type { AuditOptions } from '../contract/audit-options.ts';
 import { usage } from '../contract/error.ts';
 import type { Database } from '../database/database.ts';
 import type { Egress } from '../delivery/egress.ts';
+import { type NamedPayment, valuesOf } from './command.ts';
 import { asRowCondition } from './options.ts';
 import { readCondition, urlProbe } from './probe.ts';
 import { Witness } from './witness.ts';
@@ -12,19 +13,21 @@ import { Witness } from './witness.ts';
  * @param database the shop's database, which shows the order if no address does
  * @throws GatewayError `usage`
  */
-export function orderProbe(
+export async function orderProbe(
   { probeUrl, paidWhen }: Pick<AuditOptions, 'probeUrl' | 'paidWhen'>,
-  identifier: string,
+  payment: NamedPayment,
   egress: Egress,
   database: Database | undefined,
-): (() => Promise<boolean>) | undefined {
+): Promise<(() => Promise<boolean>) | undefined> {
   const isByRows = probeUrl === undefined && database !== undefined;
   if ((probeUrl === undefined) !== (paidWhen === undefined) && !(isByRows && paidWhen !== undefined)) {
     throw usage('--paid-when needs --probe-url, or an emulator with --db; and --probe-url needs --paid-when');
   }
   if (paidWhen === undefined) return undefined;
   const isPaid = readCondition(isByRows ? asRowCondition(paidWhen) : paidWhen);
+  const values = valuesOf(payment);
   const rows = isByRows ? new Witness(database) : undefined;
+  await rows?.relate([values]);
   const probe = rows ? rows.look.bind(rows) : urlProbe(probeUrl ?? '', egress);
-  return async () => isPaid((await probe({ identifier })).text);
+  return async () => isPaid((await probe(values)).text);
 }

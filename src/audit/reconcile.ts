@@ -72,28 +72,42 @@ async function compare(gateway: Gateway, options: ReconcileOptions) {
     }
     cursor = page.nextCursor;
   } while (cursor);
+  const probedOf = (payments: readonly Payment[]) =>
+    payments.find(({ status }) => status === 'succeeded') ?? payments[0];
+  await rows?.relate(
+    [...byIdentifier.values()].flatMap((all) => probedOf(all) ?? []).map((one) => valuesOf(one)),
+  );
+  const outputs = new Map<string, string>();
   const found = new Map<string, Reconciled[]>();
-  let compared = 0;
+  const notProbed = (identifier: string, detail: string) =>
+    found.set(identifier, [{ identifier, problem: 'not-probed', detail }]);
   await runConcurrently([...byIdentifier], CONCURRENCY, async ([identifier, payments]) => {
-    const [newest] = payments;
-    const probed = payments.find(({ status }) => status === 'succeeded') ?? newest;
+    const probed = probedOf(payments);
     if (!probed) return;
     try {
-      const { text: output } = await probe(valuesOf(probed));
-      const problem =
-        output === '{}'
-          ? 'no row of the database names this order'
-          : conditionProblem(condition ?? '', output);
-      if (rows && problem !== undefined) throw new GatewayError('check_failed', problem);
-      found.set(identifier, differences(identifier, payments, output, isPaid(output), options));
-      compared += payments.length;
+      outputs.set(identifier, (await probe(valuesOf(probed))).text);
     } catch (error) {
       options.cancelled?.throwIfAborted();
       // A failed probe affects one payment; a forbidden address affects all.
       if (!(error instanceof GatewayError) || error.code === 'forbidden') throw error;
-      found.set(identifier, [{ identifier, problem: 'not-probed', detail: error.message }]);
+      notProbed(identifier, error.message);
     }
   });
+  const problemOf = (output: string) =>
+    output === '{}' ? 'no row of the database names this order' : conditionProblem(condition ?? '', output);
+  // A shop may create the rows of an order when it is paid. But if no order has them, the condition is wrong.
+  const isKnown = !rows || [...outputs.values()].some((output) => problemOf(output) === undefined);
+  let compared = 0;
+  for (const [identifier, output] of outputs) {
+    const payments = byIdentifier.get(identifier) ?? [];
+    const problem = isKnown ? undefined : problemOf(output);
+    if (problem !== undefined) {
+      notProbed(identifier, problem);
+      continue;
+    }
+    found.set(identifier, differences(identifier, payments, output, isPaid(output), options));
+    compared += payments.length;
+  }
   const inOrder = [...byIdentifier.keys()].flatMap((identifier) => found.get(identifier) ?? []);
   return { compared, found: inOrder };
 }

@@ -28,7 +28,7 @@ import { Turns } from './turns.ts';
 
 /** The rows of a new order, and of a rejected IPN, are written with the response or shortly after it. */
 const SHORT_REST_MS = 600;
-/** A shorter value occurs by chance in some column; in that of every order, it does not. */
+/** A shorter value occurs by chance in some column. */
 const SHORTEST_BY_ITSELF = 4;
 /** A shop that writes this status down writes down what was sent. */
 const UNKNOWN_STATUS = 'gateway-sim-unknown';
@@ -104,7 +104,7 @@ export class Witness {
   }
 
   #rowsOf(rows: Rows, values: OrderValues): OwnRows {
-    const known = this.#tiesOf(values);
+    const known = new Set(namesOf(values).filter((name) => !this.#common.has(name)));
     const own = new Map<string, Map<string, Row>>();
     const add = (table: string, key: string, row: Row) => {
       const found = own.get(table) ?? new Map<string, Row>();
@@ -117,19 +117,15 @@ export class Witness {
     for (const [table, all] of rows) {
       const ties = [...this.#ties].filter((tie) => tie.startsWith(`${table}.`));
       for (const [key, row] of all) {
-        // Before anything is learned, any column may name the order.
-        const columns = this.#ties.size ? ties.map((tie) => tie.slice(table.length + 1)) : Object.keys(row);
-        const isTied = columns.some((column) => known.has(plainText(row[column]) ?? ''));
+        const isTied = ties.some((tie) => known.has(plainText(row[tie.slice(table.length + 1)]) ?? ''));
         if (isTied && add(table, key, row)) last.push({ table, row });
       }
     }
     // A table of keys and values names the order in a row that belongs to the order's own.
     for (const child of [...last]) {
       for (const table of this.#created) {
-        for (const [key, row] of table === child.table ? [] : (rows.get(table) ?? [])) {
-          const column = referenceTo(table, row, new Map([['', child.row]]));
-          const isParent = column && plainText(row[column.theirs]) === plainText(child.row[column.own]);
-          if (isParent && add(table, key, row)) last.push({ table, row });
+        for (const [key, row] of rows.get(table) ?? []) {
+          if (isParent(table, row, child) && add(table, key, row)) last.push({ table, row });
         }
       }
     }
@@ -150,15 +146,6 @@ export class Witness {
     }
     for (const table of own.keys()) this.#tables.add(table);
     return own;
-  }
-
-  /** The values that tie a row to an order. Before anything is learned, any column may hold them. */
-  #tiesOf(values: OrderValues): ReadonlySet<string> {
-    const { identifier } = values;
-    const all = namesOf(values).filter((value) => !this.#common.has(value));
-    const isKnown = (value: string) =>
-      this.#ties.size > 0 || value === identifier || value.length >= SHORTEST_BY_ITSELF;
-    return new Set(all.filter(isKnown));
   }
 
   /** The rows as JSON: for each table their number, and the values of each column. */
@@ -189,6 +176,36 @@ export class Witness {
   }
 
   /**
+   * Learns from orders that exist already which columns name them. A short name occurs by chance in other columns, too:
+   * only a column counts in which each row that holds such a name also holds the amount of its order.
+   */
+  async relate(orders: readonly OrderValues[]): Promise<void> {
+    const rows = await this.#read();
+    this.#common = commonNames(orders);
+    const ties = new Set<string>();
+    const chance = new Set<string>();
+    const parents = new Set<string>();
+    for (const values of orders) {
+      const names = new Set(namesOf(values).filter((name) => !this.#common.has(name)));
+      const long = new Set([...names].filter((name) => name.length >= SHORTEST_BY_ITSELF));
+      const holdsAmount = (row: Row) => Object.values(row).some((value) => isAmount(value, values.amount));
+      const all = [...rows.keys()].flatMap((table) => rowsBeside(rows, `${table}.`));
+      const children = all.filter((one) => tiesIn([one], names).size);
+      for (const one of children) {
+        const sure = tiesIn([one], long);
+        for (const tie of tiesIn([one], names))
+          (sure.has(tie) || holdsAmount(one.row) ? ties : chance).add(tie);
+      }
+      // The amount may stand in a row to which the row with the name refers.
+      for (const { table, row } of all.filter(({ row }) => holdsAmount(row)))
+        if (children.some((child) => tiesIn([child], long).size && isParent(table, row, child)))
+          parents.add(table);
+    }
+    this.#ties = new Set([...ties].filter((tie) => !chance.has(tie)));
+    this.#created = [...parents];
+  }
+
+  /**
    * Places orders, refuses an IPN for two, pays two and leaves two alone.
    *
    * @returns the condition for a paid order; or what is missing, in words
@@ -211,9 +228,9 @@ export class Witness {
       rows = after;
     }
     const [one, other, third, fourth, fifth] = placed;
-    const names = placed.map((payment) => new Set(namesOf(shop.orders.valuesOf(payment))));
-    this.#common = new Set([...(names[0] ?? [])].filter((name) => names.every((all) => all.has(name))));
-    const ownNames = names.map((all) => new Set([...all].filter((name) => !this.#common.has(name))));
+    const values = placed.map((payment) => shop.orders.valuesOf(payment));
+    this.#common = commonNames(values);
+    const ownNames = values.map((one) => new Set(namesOf(one).filter((name) => !this.#common.has(name))));
     const [first = new Set<string>(), second = first] = made.map((added, index) =>
       tiesIn(added, ownNames[index] ?? new Set()),
     );
@@ -442,6 +459,15 @@ function namesOf(values: OrderValues): string[] {
   return [identifier, trx, order, ...inAddresses].filter((value): value is string => Boolean(value));
 }
 
+/** The values that name each of several orders, and so none. */
+function commonNames(orders: readonly OrderValues[]): Set<string> {
+  const [first = [], ...others] = orders.map(namesOf);
+  return new Set(others.length ? first.filter((name) => others.every((names) => names.includes(name))) : []);
+}
+
+const isAmount = (value: Value | undefined, amount: string | undefined) =>
+  plainText(value) !== undefined && Number(value) > 0 && Number(value) === Number(amount);
+
 function newRows(before: Rows, after: Rows): { table: string; row: Row }[] {
   return [...after].flatMap(([table, rows]) =>
     [...rows].filter(([key]) => !before.get(table)?.has(key)).map(([, row]) => ({ table, row })),
@@ -481,6 +507,13 @@ function referenceTo(
     (column) => (column === theirs && !/^(?:id|rowid)$/i.test(column)) || names.test(column),
   );
   return own === undefined ? undefined : { own, theirs };
+}
+
+/** Whether a row of another table refers to this one. */
+function isParent(table: string, row: Row, child: { table: string; row: Row }): boolean {
+  if (table === child.table) return false;
+  const column = referenceTo(table, row, new Map([['', child.row]]));
+  return column !== undefined && plainText(row[column.theirs]) === plainText(child.row[column.own]);
 }
 
 /** The sum of a column, or the number of rows. */

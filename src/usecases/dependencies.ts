@@ -5,6 +5,7 @@ import type { Courier } from '../delivery/courier.ts';
 import type { Preparation } from '../domain/bootstrap.ts';
 import type { Faults } from '../domain/faults.ts';
 import type { Context, Settings } from '../domain/settings.ts';
+import type { Payment } from '../domain/state.ts';
 import type { Snapshot } from '../store/snapshot.ts';
 import type { Store } from '../store/store.ts';
 import type { Clock } from '../system/clock.ts';
@@ -35,7 +36,7 @@ export interface UseCaseDependencies {
    */
   orderProbe: (
     by: Pick<DiagnoseInput, 'probeUrl' | 'paidWhen'>,
-    identifier: string,
+    payment: Payment,
   ) => Promise<(() => Promise<boolean>) | undefined>;
   faults: Faults;
   /** The state that this server started with. */

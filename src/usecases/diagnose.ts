@@ -14,7 +14,7 @@ import {
   saysRefused,
 } from '../domain/receiver-answer.ts';
 import { ownWords } from '../domain/receiver-words.ts';
-import type { Delivery, State } from '../domain/state.ts';
+import type { Delivery, Payment, State } from '../domain/state.ts';
 import { pause, performance } from '../system/real-time.ts';
 import type { IpnVariant, IpnVariants } from '../wire/dialect.ts';
 import type { UseCaseDependencies } from './dependencies.ts';
@@ -77,8 +77,8 @@ export async function diagnose(
   signal: AbortSignal,
   { store, courier, context, dialect, orderProbe, rows, secrets: { mask } }: DiagnoseDependencies,
 ): Promise<Diagnosis> {
-  const merchant = requireDiagnosable(delivery, store.state);
-  let isPaid = await orderProbe({ probeUrl, paidWhen }, delivery.identifier);
+  const { merchant, payment } = requireDiagnosable(delivery, store.state);
+  let isPaid = await orderProbe({ probeUrl, paidWhen }, payment);
   // A reading for each request takes longer than an automatic diagnosis may.
   const placesChanged = isPaid || automatic ? undefined : await rows.watch(delivery.id);
   const tools = await dialect.diagnosis();
@@ -433,8 +433,8 @@ function masked(body: string, values: readonly string[]): string {
   return text.replace(/[0-9a-f]{16,}/gi, '…').replace(/\d+/g, '0');
 }
 
-/** The merchant whose key signs an IPN that can be diagnosed. @throws GatewayError `wrong_state` */
-function requireDiagnosable(delivery: Delivery, state: State): Merchant {
+/** The payment of an IPN that can be diagnosed, and the merchant whose key signs it. @throws GatewayError `wrong_state` */
+function requireDiagnosable(delivery: Delivery, state: State): { merchant: Merchant; payment: Payment } {
   const { id, signedWith, merchantId } = delivery;
   const payment = delivery.paymentId === null ? undefined : state.payments.get(delivery.paymentId);
   const merchant = state.merchants.get(merchantId);
@@ -446,7 +446,7 @@ function requireDiagnosable(delivery: Delivery, state: State): Merchant {
   if (!payment) throw no('it has no payment, so no order can be paid by it');
   if (!merchant) throw no('the merchant that signed it no longer exists');
   if (!tellsState(delivery, payment)) throw no(`its payment is ${payment.status} by now`);
-  return merchant;
+  return { merchant, payment };
 }
 
 const NOT_THE_SIGNATURE = 'not-the-signature';

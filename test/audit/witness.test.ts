@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ProbeRequest } from '../../src/audit/client.ts';
 import { Ipn } from '../../src/audit/ipn.ts';
 import { Patience } from '../../src/audit/patience.ts';
+import { valueAt } from '../../src/audit/probe.ts';
 import { Witness } from '../../src/audit/witness.ts';
 import type { Payment, Settled } from '../../src/contract/payment.ts';
 import type { Row } from '../../src/database/changes.ts';
@@ -178,5 +179,75 @@ describe('from the rows of recorded orders, an audit learns', () => {
     shop.tables['ipn_log'] = Object.freeze([]) as never;
     const { result } = await learnedFrom(shop);
     expect(result).toEqual({ missing: expect.stringContaining('no new row holds the identifier') });
+  });
+});
+
+describe('which rows belong to an order that exists, in the tables of', () => {
+  /** Two orders that cost 20.00 and 30.00, of which the first is paid. */
+  const SHOPS: [string, [string, string], string, [unknown, unknown], Record<string, Row[]>][] = [
+    [
+      'WooCommerce, where another table than that of the status holds the identifier',
+      ['GS-41-abc', 'GS-42-def'],
+      '.wp_wc_orders.status',
+      ['wc-processing', 'wc-pending'],
+      {
+        wp_wc_orders: [
+          { id: 41, status: 'wc-processing', total_amount: '20.00000000', customer_id: 1 },
+          { id: 42, status: 'wc-pending', total_amount: '30.00000000', customer_id: 1 },
+        ],
+        wp_wc_orders_meta: [
+          { id: 1, order_id: 41, meta_key: '_reference', meta_value: 'GS-41-abc' },
+          { id: 2, order_id: 42, meta_key: '_reference', meta_value: 'GS-42-def' },
+        ],
+        wp_users: [{ id: 1, user_login: 'ada' }],
+      },
+    ],
+    [
+      'OpenCart, where any number may be that of an order',
+      ['1', '2'],
+      '.oc_order.order_status_id',
+      [2, 0],
+      {
+        oc_order: [
+          { order_id: 1, total: '20.0000', order_status_id: 2, language_id: 1 },
+          { order_id: 2, total: '30.0000', order_status_id: 0, language_id: 1 },
+        ],
+        oc_order_history: [{ order_history_id: 1, order_id: 1, order_status_id: 2 }],
+        oc_product: [
+          { product_id: 1, price: '30.0000', sort_order: 2 },
+          { product_id: 2, price: '20.0000', sort_order: 1 },
+        ],
+      },
+    ],
+    [
+      'PrestaShop, where only a paid order has rows',
+      ['PS8', 'PS9'],
+      '.ps_orders.current_state',
+      [2, undefined],
+      {
+        ps_cart: [{ id_cart: 8 }, { id_cart: 9 }],
+        ps_orders: [{ id_order: 5, id_cart: 8, total_paid: '20.000000', current_state: 2 }],
+      },
+    ],
+  ];
+  it.each(SHOPS)('%s', async (shop, names, status, expected, tables) => {
+    const rows = new Map(
+      Object.entries(tables).map(([table, all]) => [
+        table,
+        new Map(all.map((row, index) => [String(index), row])),
+      ]),
+    );
+    const read = async () => ({ rows, keys: new Map<string, string[]>() });
+    const witness = new Witness({ read, notices: new Set() });
+    const orders = names.map((identifier, index) => ({
+      identifier,
+      amount: ['20.00', '30.00'][index],
+      ...(shop.startsWith('Presta') && { success_url: `http://shop/thanks?cart=${index + 8}&lang=1` }),
+    }));
+    await witness.relate(orders);
+    const states = await Promise.all(
+      orders.map(async (order) => valueAt((await witness.look(order)).text, status)),
+    );
+    expect(states).toEqual(expected);
   });
 });

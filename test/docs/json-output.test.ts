@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import '../../src/contract/audit-report.ts';
+import '../../src/contract/diagnosis.ts';
 import { componentSchemas } from '../../src/contract/json-schema.ts';
 import { run, startIn } from '../helpers/cli.ts';
 import { Contract, type Document } from '../helpers/contract.ts';

@@ -132,8 +132,8 @@ describe.skipIf(MISSING)(`reconcile --db${here}`, () => {
     const cwd = await temporaryFolder();
     const sim = await startSim({ secretKey: SECRET });
     const shop = await startSqliteShop(cwd, sim, {});
-    const reconciled = async () => {
-      const by = ['--db', 'sqlite:shop.db', '--paid-when', 'orders.status=paid'];
+    const reconciled = async (paidWhen = 'orders.status=paid') => {
+      const by = ['--db', 'sqlite:shop.db', '--paid-when', paidWhen];
       const { code, body } = await runJson(['reconcile', ...by], { cwd, env: { GATEWAY_SIM_URL: sim.url } });
       return [code, body];
     };
@@ -143,9 +143,21 @@ describe.skipIf(MISSING)(`reconcile --db${here}`, () => {
       const how = { outcome: 'approve', delivery, awaitDelivery: true };
       await ask(sim, 'POST', `/payments/${order?.id}/settle`, how);
     }
+    // A shop may create an order only when it is paid.
+    await fetch(`${shop}/order`, { method: 'POST' });
+    const [{ id, identifier } = expect.fail('no payment')] = (
+      await ask<{ data: { id: string; identifier: string }[] }>(sim, 'GET', '/payments')
+    ).body.data;
+    await ask(sim, 'POST', `/payments/${id}/settle`, { outcome: 'cancel' });
+    const input = `DELETE FROM orders WHERE identifier = '${identifier}'`;
+    execFileSync('sqlite3', [join(cwd, 'shop.db')], { input });
     expect(await reconciled()).toEqual([
       1,
       { data: [expect.objectContaining({ problem: 'paid-not-fulfilled' })] },
+    ]);
+    expect(await reconciled('orders.no_such_column=paid')).toEqual([
+      2,
+      { data: Array.from({ length: 3 }, () => expect.objectContaining({ problem: 'not-probed' })) },
     ]);
   });
 });
