@@ -6,9 +6,12 @@ export interface Currency {
   code: string;
   name: string;
   symbol: string;
-  /** Minimum number of decimals that a page shows, and maximum of a charge, which has at most two. */
+  /** The number of decimals of a charge, and the minimum that a page shows. */
   decimals: number;
 }
+
+/** The decimals of a currency about which nothing is known, and of amounts that nobody questions. */
+export const USUAL_DECIMALS = 2;
 
 /** Up to 20 digits, then optionally a point and up to 8 more (observed: amount-eight-decimals, amount-twenty-digits). Deployments store a decimal of 28 digits, 8 of them after the point. */
 export const AMOUNT_PATTERN = /^\d{1,20}(\.\d{1,8})?$/;

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { isEmail } from './address.ts';
-import { AMOUNT_PATTERN, CURRENCY_CODE, isAmount } from './amount.ts';
+import { AMOUNT_PATTERN, CURRENCY_CODE, isAmount, USUAL_DECIMALS } from './amount.ts';
 import { field, type JsonSchema, named, request, shapeOf } from './field.ts';
 import { durationText, textThat } from './input.ts';
 import { CHOICE_NAMES, CHOICES } from './profiles.ts';
@@ -76,8 +76,8 @@ export const CurrencyEntry = request('CurrencyEntry', 'An additional currency.',
     z.optional(
       z.int({ error: decimals }).check(z.refine((value) => value >= 0 && value <= 8, { error: decimals })),
     ),
-    'number of decimals to display',
-    { minimum: 0, maximum: 8, default: 2 },
+    'number of decimals of a charge, and the minimum that pages show',
+    { minimum: 0, maximum: 8, default: USUAL_DECIMALS },
   ),
 });
 

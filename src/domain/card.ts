@@ -1,4 +1,4 @@
-import { CARD_AMOUNT_PATTERN, type Currency, cardAmountProblem } from '../contract/amount.ts';
+import { CARD_AMOUNT_PATTERN, type Currency, cardAmountProblem, USUAL_DECIMALS } from '../contract/amount.ts';
 import type { CardTransaction, CardTransactionInput } from '../contract/card.ts';
 import { CARD_TRANSITIONS, type CardAction } from '../contract/card-status.ts';
 import { command, GatewayError, hint } from '../contract/error.ts';
@@ -186,7 +186,7 @@ export function fundCard(card: Card, input: MovementInput, context: Context): Ru
 
 /** A card may be older than the options, which no longer have its currency. */
 function currencyOf({ currency }: Card, { settings }: Context): Pick<Currency, 'decimals'> {
-  return settings.currencies.get(currency) ?? { decimals: 2 };
+  return settings.currencies.get(currency) ?? { decimals: USUAL_DECIMALS };
 }
 
 function checkMovement(card: Card, { amount, currency }: MovementInput): void {

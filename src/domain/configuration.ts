@@ -1,4 +1,5 @@
 import type * as z from 'zod/mini';
+import { USUAL_DECIMALS } from '../contract/amount.ts';
 import {
   ChargeRate,
   CurrencyEntry,
@@ -42,7 +43,7 @@ export function readStructures({
       cardTransaction: rate(cardTransaction, defaults.cardTransaction),
     },
     currencies: checked('currencies', STRUCTURES.currencies, currencies).map(
-      ({ code, name = code, symbol = code, decimals = 2 }) => ({ code, name, symbol, decimals }),
+      ({ code, name = code, symbol = code, decimals = USUAL_DECIMALS }) => ({ code, name, symbol, decimals }),
     ),
     wallets: checked('wallets', STRUCTURES.wallets, wallets),
     outcomes: checked('outcomes', STRUCTURES.outcomes, outcomes),

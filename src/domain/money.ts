@@ -1,5 +1,5 @@
 import Big from 'big.js';
-import { CURRENCY_CODE, type Currency } from '../contract/amount.ts';
+import { CURRENCY_CODE, type Currency, USUAL_DECIMALS } from '../contract/amount.ts';
 import type { ChargeRate } from '../contract/configuration.ts';
 import { hint, usage } from '../contract/error.ts';
 
@@ -30,12 +30,11 @@ export function amountFromNumber(value: number, source = String(value)): string 
 export type Rate = Record<keyof ChargeRate, string>;
 
 /**
- * The charge on an amount: percent + fixed, rounded half up to two decimals, or to whole units in a currency without
- * decimals (chosen: ipn-charge-rounding, ipn-charge-whole-units).
+ * The charge on an amount: percent + fixed, rounded half up to the decimals of the currency (chosen: ipn-charge-rounding, ipn-charge-whole-units).
  */
 export function chargeOn(amount: string, rate: Rate, currency: Pick<Currency, 'decimals'>): string {
   const exact = new Big(amount).times(rate.percent).times('0.01').plus(rate.fixed);
-  return exact.toFixed(Math.min(currency.decimals, 2), Big.roundHalfUp);
+  return exact.toFixed(currency.decimals, Big.roundHalfUp);
 }
 
 /** `a + b` as plain decimal text, with the decimals of the longer one. */
@@ -88,5 +87,5 @@ export function parseCurrency(text: string): Currency {
     });
   }
   const documented = DOCUMENTED_CURRENCIES.find((currency) => currency.code === code);
-  return documented && !rest.length ? documented : { code, name: code, symbol, decimals: 2 };
+  return documented && !rest.length ? documented : { code, name: code, symbol, decimals: USUAL_DECIMALS };
 }

@@ -63,6 +63,7 @@ describe('chargeOn', () => {
     ['10', '2.5', '0.30', 2, '0.55'],
     ['12345678901234567890.12345678', '2', '0', 2, '246913578024691357.80'],
     ['25', '2', '0', 0, '1'],
+    ['1.005', '2', '0', 3, '0.020'],
   ])(
     'calculates the charge on %s at %s %% plus %s in a currency with %i decimals: %s, rounded half up',
     (amount, percent, fixed, decimals, charge) => {

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { AMOUNT_PATTERN, isAmount } from '../../contract/amount.ts';
+import { AMOUNT_PATTERN, isAmount, USUAL_DECIMALS } from '../../contract/amount.ts';
 import { GatewayError, hint, nearestName } from '../../contract/error.ts';
 import { field, LINK, optional, record, shapeOf, text as string } from '../../contract/field.ts';
 import type { PaymentRequest } from '../../contract/payment.ts';
@@ -217,15 +217,16 @@ function host(url: string): string {
 /** Probable mistakes in the fields as sent. */
 function fieldWarnings(
   { fields }: PostedFields,
-  { amount, customerEmail }: PaymentRequest,
-  { containsSecretKey }: InitiateFacts,
+  { amount, currency, customerEmail }: PaymentRequest,
+  { containsSecretKey, settings }: InitiateFacts,
 ): string[] {
   const warnings: string[] = [];
+  const usual = Math.max(USUAL_DECIMALS, settings.currencies.get(currency)?.decimals ?? 0);
   if (typeof fields['amount'] === 'number') {
     warnings.push('amount is a JSON number: send a string, so that no digits are lost');
-  } else if (/\.\d{3}/.test(amount)) {
+  } else if ((amount.split('.')[1]?.length ?? 0) > usual) {
     warnings.push(
-      `amount "${amount}" has more than two decimals, like the result of a floating-point calculation`,
+      `amount "${amount}" has more than ${usual} decimals, like the result of a floating-point calculation`,
     );
   }
   const magic = mistypedMagic(customerEmail);

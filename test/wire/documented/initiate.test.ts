@@ -248,11 +248,21 @@ describe('warnings', () => {
     expect(held.payments.size).toBe(2);
   });
 
+  it('say nothing about three decimals in a currency that has three', () => {
+    const held = state();
+    const dinars = new Map([['KWD', { code: 'KWD', name: 'Kuwaiti Dinar', symbol: 'KD', decimals: 3 }]]);
+    const { warnings } = applied(
+      held,
+      initiated(held, posted({ currency: 'KWD', amount: '12.345' }), { currencies: dinars }),
+    );
+    expect(warnings).toEqual([]);
+  });
+
   it.each([
     [{ cancel_url: 'http://127.0.0.1:3001/cart' }, 'success_url and cancel_url are on different hosts'],
     [
       { amount: '0.30000000' },
-      'amount "0.30000000" has more than two decimals, like the result of a floating-point calculation',
+      'amount "0.30000000" has more than 2 decimals, like the result of a floating-point calculation',
     ],
     [
       { custmer_name: 'x' },
