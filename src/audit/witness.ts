@@ -61,6 +61,8 @@ export class Witness {
   #common: ReadonlySet<string> = new Set();
   /** Effects on rows that belong to no order, such as `stock.count`, or `mails.*` for their number. */
   #shared: readonly string[];
+  /** What a payment makes fewer or smaller. */
+  #removed: readonly string[] = [];
   /** Tables that get a row when an order is placed. */
   #created: readonly string[] = [];
   /** Tables of which some row has belonged to an order. */
@@ -307,21 +309,36 @@ export class Witness {
       isOwn(place) ? isCountOrTime(valueAt(refused[2] ?? '', place)) : isLog(named(place)),
     );
     const payment = both(changed(0, before, after), changed(1, before, after)).filter(
-      (place) => !noise.includes(place) && !records.includes(place),
+      (place) => !covers(noise, place) && !covers(records, place),
+    );
+    this.#removed = payment.filter(
+      (place) => Number(valueAt(after[0] ?? '', place)) < Number(valueAt(before[0] ?? '', place)),
     );
     this.suspects = withoutNewRows([
       ...touched.filter((place) => !isLog(place)),
       ...both(changed(2, before, refused), changed(3, before, refused))
-        .filter((place) => !records.includes(place))
+        .filter((place) => !covers(records, place))
         .map(named),
     ]).filter((place) => !noise.map(named).includes(place));
+    // A row with the key of an order is its own, such as the post of an order in WordPress.
+    const keysOf = (own: OwnRows = new Map()) =>
+      this.#created.flatMap((table) => [...(own.get(table)?.keys() ?? [])]);
+    const paidKeys = [0, 1].map((index) => keysOf(atEnd?.[index]));
+    const isOfOrders = (place: string) => {
+      const keys = changesBetween(middle, end)
+        .filter(({ table, column }) => place === `${table}.${column}`)
+        .map(({ key }) => key);
+      const isOf = (order: readonly string[]) => keys.some((key) => order.includes(key));
+      return paidKeys.every(isOf) && keys.every((key) => paidKeys.flat().includes(key));
+    };
     const effects = [...this.#untied(middle, end, placed, shop)]
       .filter(([place, change]) => change % 2 === 0 && !recorded.includes(place) && !moving.includes(place))
-      .map(([place]) => place);
+      .map(([place]) => place)
+      .filter((place) => !isOfOrders(place));
     this.#shared = [...new Set([...this.#shared, ...effects])];
     this.learned = {
       order: [...new Set([...this.#ties, ...rowsCreated])].filter((place) => !moving.includes(place)),
-      payment: [...withoutNewRows(payment.map(named)), ...this.#shared],
+      payment: [...new Set([...withoutNewRows(payment.map(named)), ...this.#shared])],
       records: [...withoutNewRows(records.map(named)), ...recorded],
       noise: [...withoutNewRows(noise.map(named)), ...moving],
     };
@@ -404,7 +421,9 @@ export class Witness {
     );
     const said = [
       `sets ${place} to ${value}`,
-      ...rows.map((table) => `adds a row to ${table}`),
+      ...rows.map((table) =>
+        this.#removed.includes(`.${table}.rows`) ? `removes a row of ${table}` : `adds a row to ${table}`,
+      ),
       ...(others.length ? [`changes ${others.join(', ')}`] : []),
     ];
     const recorded = records.length ? ` Records of IPNs, which are ignored: ${records.join(', ')}.` : '';
@@ -437,6 +456,10 @@ const named = (place: string) => place.slice(1).replace(/\.rows$/, `.${WHOLE_ROW
 
 const both = (some: readonly string[], others: readonly string[]) =>
   some.filter((place) => others.includes(place));
+
+/** Whether a place is one of some, or a column that changes because of their new rows. */
+const covers = (some: readonly string[], place: string) =>
+  some.includes(place) || some.includes(`.${place.split('.')[1]}.rows`);
 
 const isCountOrTime = (value: unknown) =>
   typeof value === 'number' || (typeof value === 'string' && value.includes(A_TIME));
@@ -503,8 +526,11 @@ function referenceTo(
     `^(?:\\w+_)?${stem.replace(/\W/g, '')}_?id$|^id_?${stem.replace(/\W/g, '')}$`,
     'i',
   );
+  const isPlainId = /^(?:id|rowid)$/i.test(theirs);
+  // The first id of a table of links is that of another table.
+  const isOwnId = isPlainId || names.test(theirs);
   const own = Object.keys(sample).find(
-    (column) => (column === theirs && !/^(?:id|rowid)$/i.test(column)) || names.test(column),
+    (column) => (column === theirs && !isPlainId) || (isOwnId && names.test(column)),
   );
   return own === undefined ? undefined : { own, theirs };
 }

@@ -29,22 +29,30 @@ export interface AnswerProblem {
 /** The name and message of an exception, as frameworks print them. Bounded, because a body may be one long word. */
 const EXCEPTION = /(?<![\w\\.])[\w\\.]{0,120}(?:Error|Exception): [^\n<]{1,160}/;
 
-const ERROR_PAGES = [
+/** What shows code. */
+const SHOWN_ERRORS = [
   /(?:PHP )?(?:Fatal|Parse) error:.{0,160}/i,
   /Uncaught (?:\w*Error|\w*Exception).{0,160}/,
   /Traceback \(most recent call last\)/,
   /\bat (?:\S+ )?\(?(?:file:\/\/)?\/\S+\.(?:js|mjs|cjs|ts):\d+:\d+\)?/,
   /#\d+ \/\S+\.php\(\d+\)/,
-  /There has been a critical error on this website/,
 ];
 
-/** The program error that a page shows; undefined if there is none. */
-export function errorPage(body: string): string | undefined {
-  for (const pattern of ERROR_PAGES) {
+/** A fixed text, which shows that the code failed, but nothing of it. */
+const FIXED_TEXT = /There has been a critical error on this website/;
+
+/** The error of a program that a body shows with its message or a place in the code; undefined if there is none. */
+export function shownError(body: string): string | undefined {
+  for (const pattern of SHOWN_ERRORS) {
     const found = pattern.exec(body)?.[0];
     if (found) return lastLineOf(body, found);
   }
   return undefined;
+}
+
+/** The program error of which a page tells; undefined if there is none. */
+export function errorPage(body: string): string | undefined {
+  return shownError(body) ?? FIXED_TEXT.exec(body)?.[0];
 }
 
 /** The error message. In a Python traceback it is below the frames. A stack frame alone has none. */

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { GatewayError } from '../../contract/error.ts';
 import { masked } from '../../contract/secrets.ts';
-import { errorPage } from '../../domain/receiver-answer.ts';
+import { errorPage, shownError } from '../../domain/receiver-answer.ts';
 import {
   type AuditCase,
   accepts,
@@ -391,7 +391,7 @@ function judgeLeak(
     if (!isOwn && response.toUpperCase().includes(expected))
       return fail('The response contains the expected signature.');
   }
-  const fault = errorPage(body);
+  const fault = shownError(body);
   return fault ? fail(`The response contains an error from your code: ${fault}.`) : { verdict: 'pass' };
 }
 

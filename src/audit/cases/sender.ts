@@ -385,9 +385,12 @@ export const SENDER: readonly AuditCase[] = [
         const places = suspects.filter((place) => !shop.isNamedLog(place));
         const nothing = { sent: 'IPNs with a wrong signature, for two orders', curl: null };
         if (!places.length) return { ...nothing, verdict: 'pass', observed: 'they changed nothing but logs' };
-        const [list, flags] = [places.join(', '), places.map((place) => `--log ${place}`).join(' ')];
+        const list = places.join(', ');
         const harm = `Anyone who knows the ipn_url can cause this without paying: ${list}.`;
-        const why = `IPNs with a wrong signature changed ${list}. Only if this merely records IPNs, say so with ${flags}.`;
+        const flags = places.map((place) => `--log ${place}`).join(' ');
+        const why = places.some((place) => shop.isEffect(place))
+          ? harm
+          : `${harm} Only if this merely records IPNs, say so with ${flags}.`;
         return {
           ...nothing,
           verdict: 'fail',
