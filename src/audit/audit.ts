@@ -328,8 +328,21 @@ async function runCases(shop: Shop, chosen: readonly AuditCase[]): Promise<Audit
   shop.isAlone = true;
   if (shop.control) await shop.lookUntilAtRest(shop.control.payment).catch(withoutFinding);
   if ([...suspected.values()].some(({ stopped }) => stopped)) await shop.restart();
-  for (const [one, finding] of suspected)
-    if (!isStopped()) record(one, ...(await tryAgain(one, finding, run, shop)));
+  /** Proven effects of forged IPNs that do not pay, with the first case that has each. */
+  const traces = new Map<string | undefined, string>();
+  for (const one of chosen) {
+    const finding = suspected.get(one);
+    if (!finding || isStopped()) continue;
+    const isTrace = one.group === 'sender' && finding.because?.mistake === 'effects-before-checks';
+    const first = isTrace ? traces.get(finding.why) : undefined;
+    if (first !== undefined) {
+      record(one, skipped(`${first} proves that a forged IPN has this effect: ${finding.why}`));
+      continue;
+    }
+    const [proven, seen] = await tryAgain(one, finding, run, shop);
+    if (isTrace && proven.verdict === 'fail') traces.set(finding.why, one.name);
+    record(one, proven, seen);
+  }
   const alone = cases.filter((one) => isAlone(one) && !one.last);
   const last = cases.filter((one) => one.last);
   for (const one of [...alone, ...last]) {

@@ -183,24 +183,28 @@ export class Witness {
    */
   async relate(orders: readonly OrderValues[]): Promise<void> {
     const rows = await this.#read();
+    const all = [...rows.keys()].flatMap((table) => rowsBeside(rows, `${table}.`));
+    const names = new Set(orders.flatMap(namesOf));
+    const amounts = new Set(orders.map(({ amount }) => Number(amount)));
+    const naming = groupedBy(all, (value) => (names.has(value) ? value : undefined));
+    const holding = groupedBy(all, (value) => (amounts.has(Number(value)) ? Number(value) : undefined));
     this.#common = commonNames(orders);
     const ties = new Set<string>();
     const chance = new Set<string>();
     const parents = new Set<string>();
     for (const values of orders) {
-      const names = new Set(namesOf(values).filter((name) => !this.#common.has(name)));
-      const long = new Set([...names].filter((name) => name.length >= SHORTEST_BY_ITSELF));
-      const holdsAmount = (row: Row) => Object.values(row).some((value) => isAmount(value, values.amount));
-      const all = [...rows.keys()].flatMap((table) => rowsBeside(rows, `${table}.`));
-      const children = all.filter((one) => tiesIn([one], names).size);
-      for (const one of children) {
-        const sure = tiesIn([one], long);
-        for (const tie of tiesIn([one], names))
-          (sure.has(tie) || holdsAmount(one.row) ? ties : chance).add(tie);
+      const own = namesOf(values).filter((name) => !this.#common.has(name));
+      const long = own.filter((name) => name.length >= SHORTEST_BY_ITSELF);
+      const withAmount = holding.get(Number(values.amount)) ?? new Set();
+      const childrenOf = (some: readonly string[]) => some.flatMap((name) => [...(naming.get(name) ?? [])]);
+      for (const child of childrenOf(own)) {
+        const sure = tiesIn([child], new Set(long));
+        for (const tie of tiesIn([child], new Set(own)))
+          (sure.has(tie) || withAmount.has(child) ? ties : chance).add(tie);
       }
       // The amount may stand in a row to which the row with the name refers.
-      for (const { table, row } of all.filter(({ row }) => holdsAmount(row)))
-        if (children.some((child) => tiesIn([child], long).size && isParent(table, row, child)))
+      for (const { table, row } of withAmount)
+        if (!parents.has(table) && childrenOf(long).some((child) => isParent(table, row, child)))
           parents.add(table);
     }
     this.#ties = new Set([...ties].filter((tie) => !chance.has(tie)));
@@ -488,8 +492,20 @@ function commonNames(orders: readonly OrderValues[]): Set<string> {
   return new Set(others.length ? first.filter((name) => others.every((names) => names.includes(name))) : []);
 }
 
-const isAmount = (value: Value | undefined, amount: string | undefined) =>
-  plainText(value) !== undefined && Number(value) > 0 && Number(value) === Number(amount);
+/** The rows by what is made of their values, except for values of which nothing is made. */
+function groupedBy<Key>(
+  all: readonly { table: string; row: Row }[],
+  keyOf: (value: string) => Key | undefined,
+): Map<Key, Set<{ table: string; row: Row }>> {
+  const groups = new Map<Key, Set<{ table: string; row: Row }>>();
+  for (const one of all) {
+    for (const value of Object.values(one.row)) {
+      const key = keyOf(plainText(value) ?? '');
+      if (key !== undefined) groups.set(key, (groups.get(key) ?? new Set()).add(one));
+    }
+  }
+  return groups;
+}
 
 function newRows(before: Rows, after: Rows): { table: string; row: Row }[] {
   return [...after].flatMap(([table, rows]) =>
