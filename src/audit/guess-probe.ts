@@ -1,6 +1,7 @@
 import { GatewayError } from '../contract/error.ts';
 import type { Payment } from '../contract/payment.ts';
 import type { Egress } from '../delivery/egress.ts';
+import { UNKNOWN_ORDER } from './ipn.ts';
 import { isGroup, parsed, readCondition, urlProbe } from './probe.ts';
 
 /** Time limit for each address, in milliseconds. */
@@ -8,7 +9,6 @@ const GUESS_MS = 2_000;
 /** Where shops commonly show an order as JSON, below the address of the shop, or of the order request. */
 const LIKELY_PATHS = ['/orders/', '/order/', '/api/orders/', '/api/order/'];
 const STATUS = '(?:payment_?)?(?:status|state)';
-const UNKNOWN = 'no-such-order-here';
 /** What a status of a paid order commonly is. */
 const LIKELY_PAID = `/"${STATUS}":\\s*"(?:paid|success|succeeded|completed|processing)"|"(?:is_?)?paid":\\s*(?:true|1)/i`;
 
@@ -41,8 +41,8 @@ export async function guessProbe(
     const hasStatus = isGroup(parsed(text)) && new RegExp(`"(?:${STATUS}|(?:is_?)?paid)":`, 'i').test(text);
     if (!hasStatus || isPaid(text)) continue;
     // A page that says the same about every identifier shows no order.
-    const ofUnknown = await answerFor(probeUrl, UNKNOWN);
-    if (ofUnknown.replaceAll(UNKNOWN, '') === text.replaceAll(identifier, '')) continue;
+    const ofUnknown = await answerFor(probeUrl, UNKNOWN_ORDER);
+    if (ofUnknown.replaceAll(UNKNOWN_ORDER, '') === text.replaceAll(identifier, '')) continue;
     return { probeUrl, paidWhen: LIKELY_PAID };
   }
   return undefined;

@@ -12,6 +12,9 @@ export function withQuery(url: string, ...pairs: readonly Pair[]): string {
   return address.href;
 }
 
+/** An identifier that no shop has issued. */
+export const UNKNOWN_ORDER = 'no-such-order-here';
+
 /** A well-formed signature that matches no IPN. */
 export const WRONG_SIGNATURE = 'F'.repeat(64);
 

@@ -9,7 +9,7 @@ import type { IpnTools } from '../wire/dialect.ts';
 import { AuditClient, type Observation, type ProbeRequest, requestText } from './client.ts';
 import type { AuditGateway } from './gateway.ts';
 import { guessProbe } from './guess-probe.ts';
-import { Ipn } from './ipn.ts';
+import { Ipn, UNKNOWN_ORDER } from './ipn.ts';
 import { areByHand, type CompleteOptions, hasOrders } from './options.ts';
 import { Orders } from './order-source.ts';
 import { Patience } from './patience.ts';
@@ -310,7 +310,9 @@ export class Shop {
     const { control } = this;
     const limitMs = OVERLAP_WAIT_MS + 2 * this.calibration.answerMs;
     if (!control) return true;
-    const request = this.postOf(control.payment)(this.ipnOf(control.payment).badlySigned());
+    // About no order: a shop may undo a payment for a wrong signature.
+    const ipn = this.ipnOf(control.payment).set('identifier', UNKNOWN_ORDER).badlySigned();
+    const request = this.postOf(control.payment)(ipn);
     return this.#request(() => this.#client.answersDuring(request, limitMs));
   }
 

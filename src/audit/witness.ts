@@ -55,6 +55,7 @@ export class Witness {
   readonly #database: Pick<Database, 'read' | 'notices'>;
   readonly #patience: Patience;
   readonly #turns = new Turns();
+  readonly #references = new References();
   /** The columns that hold an order's identifier, transaction id or token, as `table.column`. */
   #ties: ReadonlySet<string> = new Set();
   /** What the addresses of all orders have in common. */
@@ -115,7 +116,7 @@ export class Witness {
       found.set(key, row);
       return true;
     };
-    let last: { table: string; row: Row }[] = [];
+    let last: TableRow[] = [];
     for (const [table, all] of rows) {
       const ties = [...this.#ties].filter((tie) => tie.startsWith(`${table}.`));
       for (const [key, row] of all) {
@@ -126,9 +127,14 @@ export class Witness {
     // A table of keys and values names the order in a row that belongs to the order's own.
     for (const child of [...last]) {
       for (const table of this.#created) {
-        for (const [key, row] of rows.get(table) ?? []) {
-          if (isParent(table, row, child) && add(table, key, row)) last.push({ table, row });
-        }
+        const all = rows.get(table) ?? new Map<string, Row>();
+        const [sample] = all.values();
+        const column =
+          sample && table !== child.table && this.#references.from(child, { table, row: sample });
+        if (!column) continue;
+        const wanted = plainText(child.row[column.own]);
+        for (const [key, row] of all)
+          if (plainText(row[column.theirs]) === wanted && add(table, key, row)) last.push({ table, row });
       }
     }
     for (let step = 0; last.length && step < MAX_STEPS; step++) {
@@ -136,10 +142,12 @@ export class Witness {
       for (const parent of last) {
         for (const [table, all] of rows) {
           if (table === parent.table) continue;
-          const column = referenceTo(parent.table, parent.row, all);
-          if (column === undefined) continue;
+          const [sample] = all.values();
+          const column = sample && this.#references.from({ table, row: sample }, parent);
+          const wanted = column && parent.row[column.theirs];
+          if (!column || wanted === null) continue;
           for (const [key, row] of all) {
-            if (plainText(row[column.own]) !== plainText(parent.row[column.theirs])) continue;
+            if (plainText(row[column.own]) !== plainText(wanted)) continue;
             if (add(table, key, row)) next.push({ table, row });
           }
         }
@@ -194,7 +202,9 @@ export class Witness {
     const parents = new Set<string>();
     for (const values of orders) {
       const own = namesOf(values).filter((name) => !this.#common.has(name));
-      const long = own.filter((name) => name.length >= SHORTEST_BY_ITSELF);
+      // A part of an address names an order only if it differs from that of another.
+      const isOwn = (name: string) => orders.length > 1 || nameIn(values).includes(name);
+      const long = own.filter((name) => name.length >= SHORTEST_BY_ITSELF && isOwn(name));
       const withAmount = holding.get(Number(values.amount)) ?? new Set();
       const childrenOf = (some: readonly string[]) => some.flatMap((name) => [...(naming.get(name) ?? [])]);
       for (const child of childrenOf(own)) {
@@ -204,7 +214,10 @@ export class Witness {
       }
       // The amount may stand in a row to which the row with the name refers.
       for (const { table, row } of withAmount)
-        if (!parents.has(table) && childrenOf(long).some((child) => isParent(table, row, child)))
+        if (
+          !parents.has(table) &&
+          childrenOf(long).some((child) => this.#references.isTo({ table, row }, child))
+        )
           parents.add(table);
     }
     this.#ties = new Set([...ties].filter((tie) => !chance.has(tie)));
@@ -479,12 +492,16 @@ const withoutNewRows = (places: readonly string[]) =>
 
 /** The values that may name an order, in its fields and in its addresses. */
 function namesOf(values: OrderValues): string[] {
-  const { identifier, trx, order, ipn_url: ipnUrl = '', success_url: successUrl = '' } = values;
+  const { ipn_url: ipnUrl = '', success_url: successUrl = '' } = values;
   const inAddresses = [ipnUrl, successUrl].flatMap((url) =>
     URL.canParse(url) ? [...new URL(url).searchParams.values()] : [],
   );
-  return [identifier, trx, order, ...inAddresses].filter((value): value is string => Boolean(value));
+  return [...nameIn(values), ...inAddresses].filter(Boolean);
 }
+
+/** The values that name an order in its fields. */
+const nameIn = ({ identifier, trx, order }: OrderValues) =>
+  [identifier, trx, order].filter((value): value is string => Boolean(value));
 
 /** The values that name each of several orders, and so none. */
 function commonNames(orders: readonly OrderValues[]): Set<string> {
@@ -494,10 +511,10 @@ function commonNames(orders: readonly OrderValues[]): Set<string> {
 
 /** The rows by what is made of their values, except for values of which nothing is made. */
 function groupedBy<Key>(
-  all: readonly { table: string; row: Row }[],
+  all: readonly TableRow[],
   keyOf: (value: string) => Key | undefined,
-): Map<Key, Set<{ table: string; row: Row }>> {
-  const groups = new Map<Key, Set<{ table: string; row: Row }>>();
+): Map<Key, Set<TableRow>> {
+  const groups = new Map<Key, Set<TableRow>>();
   for (const one of all) {
     for (const value of Object.values(one.row)) {
       const key = keyOf(plainText(value) ?? '');
@@ -524,20 +541,35 @@ function tiesIn(rows: readonly { table: string; row: Row }[], known: ReadonlySet
   );
 }
 
-/**
- * The column of a table that refers to a row of another: named like its key, or like the table and its key.
- *
- * @param rows the rows of the table that may refer
- */
-function referenceTo(
-  table: string,
-  parent: Row,
-  rows: ReadonlyMap<string, Row>,
-): { own: string; theirs: string } | undefined {
-  const [sample] = rows.values();
-  const theirs = Object.keys(parent).find((column) => /^(?:id|rowid)$|^id_|_?id$/i.test(column));
-  if (!sample || theirs === undefined || parent[theirs] === null) return undefined;
-  const stem = (table.split('_').at(-1) ?? table).replace(/s$/, '');
+interface TableRow {
+  table: string;
+  row: Row;
+}
+
+/** How tables refer to each other, by the names of their columns. */
+class References {
+  readonly #known = new Map<string, { own: string; theirs: string } | undefined>();
+
+  /** The columns by which the rows of one table refer to those of another: its own, and theirs. */
+  from(child: TableRow, parent: TableRow): { own: string; theirs: string } | undefined {
+    const pair = `${child.table} ${parent.table}`;
+    if (!this.#known.has(pair)) this.#known.set(pair, referenceTo(parent, child));
+    return this.#known.get(pair);
+  }
+
+  /** Whether a row refers to a row of another table. */
+  isTo(parent: TableRow, child: TableRow): boolean {
+    if (parent.table === child.table) return false;
+    const column = this.from(child, parent);
+    return column !== undefined && plainText(parent.row[column.theirs]) === plainText(child.row[column.own]);
+  }
+}
+
+/** The column of a table that refers to another: named like its key, or like the table and its key. */
+function referenceTo(parent: TableRow, child: TableRow): { own: string; theirs: string } | undefined {
+  const theirs = Object.keys(parent.row).find((column) => /^(?:id|rowid)$|^id_|_?id$/i.test(column));
+  if (theirs === undefined) return undefined;
+  const stem = (parent.table.split('_').at(-1) ?? parent.table).replace(/s$/, '');
   const names = new RegExp(
     `^(?:\\w+_)?${stem.replace(/\W/g, '')}_?id$|^id_?${stem.replace(/\W/g, '')}$`,
     'i',
@@ -545,17 +577,10 @@ function referenceTo(
   const isPlainId = /^(?:id|rowid)$/i.test(theirs);
   // The first id of a table of links is that of another table.
   const isOwnId = isPlainId || names.test(theirs);
-  const own = Object.keys(sample).find(
+  const own = Object.keys(child.row).find(
     (column) => (column === theirs && !isPlainId) || (isOwnId && names.test(column)),
   );
   return own === undefined ? undefined : { own, theirs };
-}
-
-/** Whether a row of another table refers to this one. */
-function isParent(table: string, row: Row, child: { table: string; row: Row }): boolean {
-  if (table === child.table) return false;
-  const column = referenceTo(table, row, new Map([['', child.row]]));
-  return column !== undefined && plainText(row[column.theirs]) === plainText(child.row[column.own]);
 }
 
 /** The sum of a column, or the number of rows. */

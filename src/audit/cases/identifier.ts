@@ -19,7 +19,7 @@ import {
   withOrder,
 } from '../case.ts';
 import { curlsOf } from '../client.ts';
-import { swapCase } from '../ipn.ts';
+import { swapCase, UNKNOWN_ORDER } from '../ipn.ts';
 import type { Shop } from '../shop.ts';
 import { guessedAddress } from './sandbox.ts';
 
@@ -74,9 +74,6 @@ const ACCENTED: Readonly<Record<string, string>> = {
   z: 'ž',
 };
 
-/** An identifier that the shop never issued. */
-const UNKNOWN = 'no-such-order-here';
-
 const FORGET_UNKNOWN = {
   text: 'An IPN for an identifier that is not one of your orders must change nothing, and must not be remembered.',
 };
@@ -93,7 +90,7 @@ function followingIdentifiers(identifier: string): string[] {
 async function isPaidUnknown(shop: Shop): Promise<boolean> {
   const { control, probes, witness } = shop;
   if (!control || !probes.probe || probes.distinguishes || witness) return false;
-  const unknown = { ...control.payment, id: '', identifier: UNKNOWN };
+  const unknown = { ...control.payment, id: '', identifier: UNKNOWN_ORDER };
   const { paid } = await shop.look(unknown).catch((error: unknown) => {
     // Most shops have no such order.
     if (error instanceof GatewayError) return { paid: false };
@@ -141,9 +138,9 @@ export const IDENTIFIER: readonly AuditCase[] = family({
   'identifier-unknown': {
     about: 'A genuine IPN for an identifier that the shop never issued.',
     run: async (shop) => {
-      const finding = await rejects(({ payment }) => shop.attackerIpn(payment, UNKNOWN))(shop);
+      const finding = await rejects(({ payment }) => shop.attackerIpn(payment, UNKNOWN_ORDER))(shop);
       const isMade = finding.verdict === 'pass' && (await isPaidUnknown(shop));
-      const why = `Your shop now has a paid order "${UNKNOWN}", which nobody placed.`;
+      const why = `Your shop now has a paid order "${UNKNOWN_ORDER}", which nobody placed.`;
       return isMade ? { ...finding, ...fail(why) } : finding;
     },
     // A shop that falls back to its newest order shows this only while no other case places orders.

@@ -26,7 +26,7 @@ import {
   withOrder,
 } from '../case.ts';
 import { decoded, FORM, type Observation, type ProbeRequest } from '../client.ts';
-import type { Pair } from '../ipn.ts';
+import { type Pair, UNKNOWN_ORDER } from '../ipn.ts';
 import { comparedBy } from '../probe.ts';
 import type { Shop } from '../shop.ts';
 import { answerProblem, isBroken } from './control.ts';
@@ -38,9 +38,6 @@ import { answerProblem, isBroken } from './control.ts';
 /** The cost of a handler that unusual input breaks. */
 export const BREAKS = 'Unusual input breaks the handler, and a payment is lost.';
 const INJECTED = 'Untrusted text reaches the database or a page as code.';
-
-/** The response to this identifier is the baseline for all others. */
-const UNKNOWN = 'no-such-order';
 
 const MARKUP = ['<script>alert(1)</script>', '<img src=x onerror=alert(1)>'];
 
@@ -89,10 +86,10 @@ const hostile = (...identifiers: readonly string[]): Run => {
       ({ ipn, shop }) => names.map((name) => ipn.set('identifier', name).signedWith(shop.gateway.secretKey)),
       { findFlaw: flaw },
     );
-  const all = signedFor([UNKNOWN, ...identifiers]);
+  const all = signedFor([UNKNOWN_ORDER, ...identifiers]);
   return passesWith(all, async (shop) => {
     const finding = await all(shop);
-    if (!finding.unpaid || !(await signedFor([UNKNOWN])(shop)).unpaid) return finding;
+    if (!finding.unpaid || !(await signedFor([UNKNOWN_ORDER])(shop)).unpaid) return finding;
     // Any identifier pays the order, so what these contain does not matter.
     return { ...finding, because: { mistake: 'order-not-by-identifier', harm: PAYS_OTHER_ORDERS } };
   });
@@ -435,7 +432,7 @@ const LEAKS = family({
       await send(target, ipn.badlySigned());
       await send(target, ipn.unset('signature'));
       await send(target, ipn.unset('amount'));
-      await send(target, ipn.set('identifier', 'no-such-order-here'));
+      await send(target, ipn.set('identifier', UNKNOWN_ORDER));
       const sent = `all ${shop.seen.length} requests of the audit`;
       for (const { request, observation } of shop.seen) {
         const judged = judgeLeak(shop, request, observation);
