@@ -22,13 +22,11 @@ export function SampleInitiate({ parts }: { parts: AppDependencies }) {
   return <Code id="sample" text={curlOf(call, baseUrl)} what="The command that initiates a payment" />;
 }
 
-/** Returns the curl command for a service call. @param secretKey sent as the bearer token */
-export function curlOf({ path, form = {}, json }: ServiceCall, baseUrl: string, secretKey?: string): string {
+/** Returns the curl command for a service call. */
+function curlOf({ path, form = {} }: ServiceCall, baseUrl: string): string {
   return [
     `curl ${shellWord(baseUrl + path)}`,
-    ...(secretKey === undefined ? [] : [`-H ${quoted(`Authorization: Bearer ${secretKey}`)}`]),
     ...Object.entries(form).map(([name, value]) => `--data-urlencode ${quoted(`${name}=${value}`)}`),
-    ...(json ? [`-H 'Content-Type: application/json'`, `-d ${quoted(JSON.stringify(json))}`] : []),
   ].join(' \\\n  ');
 }
 

@@ -70,7 +70,6 @@ export function Faults({ parts: { faults, runtime } }: { parts: AppDependencies 
         label="Rules, in the order in which they apply"
         columns={COLUMNS}
         rows={faults.list}
-        keyOf={({ rule: { route, identifier = '' } }) => ({ 'data-key': `${route} ${identifier}` })}
         none="No faults are active."
       />
       <ul class="choices">

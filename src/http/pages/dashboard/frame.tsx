@@ -18,8 +18,6 @@ export function renderPage(c: AppContext, parts: AppDependencies, page: Page, re
   const { runtime, clock } = parts;
   const base = basePath(runtime);
   const { now, frozen } = clock.read();
-  // The response to a form has the form's URL, not the page's.
-  const answered = c.req.method === 'POST' ? base + page.path : undefined;
   return renderDocument(
     { language: 'en', theme: 'system', nonce: secure(c, { script: 'own' }), base },
     `${page.title} · gateway-sim`,
@@ -37,18 +35,17 @@ export function renderPage(c: AppContext, parts: AppDependencies, page: Page, re
         <main
           id="content"
           tabindex={-1}
-          data-page={answered}
           data-still={page.isStill ? '' : undefined}
           data-now={timestamp(now)}
           data-frozen={frozen ? '' : undefined}
         >
-          <div id="trouble">
+          <div id="trouble" role="status">
             <FaultChip parts={parts} page={page} />
             <ClockChip parts={parts} page={page} />
             <EditChip parts={parts} />
           </div>
           {refusal && (
-            <div class="box alert" role="alert" data-keep="">
+            <div class="box alert" id="problem" role="alert" data-keep="">
               {refusal.error.problems.map((problem) => (
                 <p>
                   <strong>{problem}</strong>
@@ -63,7 +60,6 @@ export function renderPage(c: AppContext, parts: AppDependencies, page: Page, re
           Documentation: <code>{runtime.style.command(command('docs'))}</code>{' '}
           <Link href="/_sim/openapi.json">OpenAPI document</Link>
         </footer>
-        <Shortcuts />
       </div>
     </PageContext.Provider>,
   );
@@ -100,7 +96,6 @@ function Top({ parts: { runtime, events }, query }: { parts: AppDependencies; qu
         data-events={below('/_sim/events')}
         data-since={events.newest}
       />
-      <p id="news" class="unseen" role="status" />
       <search aria-label="All records">
         <form method="get" action={below(SEARCH)}>
           <label class="unseen" for="search">
@@ -113,7 +108,6 @@ function Top({ parts: { runtime, events }, query }: { parts: AppDependencies; qu
             value={query}
             placeholder="Search orders, names, amounts"
             autocomplete="off"
-            data-search
           />
         </form>
       </search>
@@ -146,11 +140,14 @@ function ClockChip({ parts, page: { path } }: FrameProps) {
   return (
     <section class="chip" id="alarm-clock" aria-label="Changed clock">
       <strong>{frozen ? 'Clock is paused' : againstReal(ahead)}</strong>
-      <span class="roomy">
-        {frozen && 'at '}
-        <Time at={timestamp(now)} runs={!frozen} zone />
-      </span>
-      {frozen && <Form to={RESUME_CLOCK} hidden={{ from: path }} submit="Resume" />}
+      {frozen && (
+        <>
+          <span class="roomy">
+            at <Time at={timestamp(now)} zone />
+          </span>
+          <Form to={RESUME_CLOCK} hidden={{ from: path }} submit="Resume" />
+        </>
+      )}
     </section>
   );
 }
@@ -181,28 +178,5 @@ function Navigation({ page }: { page: Page }) {
         ))}
       </ul>
     </nav>
-  );
-}
-
-const SHORTCUTS = [
-  ['/', 'search everything'],
-  ['j', 'next row'],
-  ['k', 'previous row'],
-  ['Enter', 'open the row'],
-  ['?', 'show this list'],
-] as const;
-
-/** The list of keyboard shortcuts, which the script opens. */
-function Shortcuts() {
-  return (
-    <dialog id="shortcuts" aria-label="Keyboard shortcuts">
-      <ul>
-        {SHORTCUTS.map(([key, does]) => (
-          <li>
-            <kbd>{key}</kbd> {does}
-          </li>
-        ))}
-      </ul>
-    </dialog>
   );
 }

@@ -12,18 +12,18 @@ import { Link } from '../layout.tsx';
 import {
   Ago,
   FactsBox,
+  RecordLink,
   Section,
   ShopStatus,
-  Short,
   Status,
   Time,
   WarningCount,
   Warnings,
 } from './blocks.tsx';
-import { BothSides, recordedSides, SampleInitiate } from './exchange.tsx';
+import { BothSides, recordedSides } from './exchange.tsx';
 import { type List, listPage } from './list.tsx';
 import { type NounPages, type PageRenderer, recordPage } from './page.tsx';
-import { PLACES, recordPath, recordRoute, withFilterOf } from './paths.ts';
+import { PLACES, recordPath, recordRoute } from './paths.ts';
 import { clip } from './text.ts';
 
 const ROUTES = ['initiate', 'checkout', 'cards', 'IPN', 'other'] as const;
@@ -103,21 +103,13 @@ export const REQUESTS: List<ListedRequest> = {
     texts: ['method', 'target', 'status', 'identifier'],
     isOfAudit: ({ paymentId }, { payments }) => payments.all.get(paymentId ?? '')?.settledBy === 'audit',
   },
-  records: (parts) => {
-    const requests = listedRequests(parts);
-    // The log drops the oldest, so what was ever recorded counts.
-    const newest = parts.ipns.all.size + (parts.events.requests()[0]?.id ?? 0);
-    return {
-      size: requests.length,
-      backwards: (visit) => void requests.every((request, index) => visit(request, newest - index)),
-    };
-  },
-  columns: ({ payments, secrets }, from) => [
+  records: listedRequests,
+  columns: ({ payments, secrets }) => [
     [
       'Request',
       'head',
       (request) => [
-        <Short to={withFilterOf(request.page, from)} text={titleOf(request)} />,
+        <RecordLink to={request.page} text={titleOf(request)} />,
         <WarningCount of={request.notes} />,
       ],
     ],
@@ -128,21 +120,13 @@ export const REQUESTS: List<ListedRequest> = {
       ({ paymentId, identifier }) => {
         const payment = payments.all.get(paymentId ?? '');
         if (!payment) return identifier && <span class="soft">{clip(identifier, secrets.mask)}</span>;
-        return <Short to={recordPath('payments', payment.id)} text={payment.identifier} />;
+        return <RecordLink to={recordPath('payments', payment.id)} text={payment.identifier} />;
       },
     ],
     ['Took', 'few', ({ took }) => took !== null && `${took} ms`],
     ['At', 'time', ({ at }) => <Ago at={at} />],
   ],
-  first: (parts) => (
-    <>
-      {parts.payments.all.size > 0 && (
-        <p>The request log is empty when the emulator starts, and older requests are not kept.</p>
-      )}
-      <p>To send one:</p>
-      <SampleInitiate parts={parts} />
-    </>
-  ),
+  first: () => <p>The request log is empty when the emulator starts, and keeps the last 1,000 requests.</p>,
 };
 
 function titleOf({ method, target }: Pick<RecordedRequest, 'method' | 'target'>): string {
@@ -168,7 +152,7 @@ function requireRecorded({ events, runtime }: AppDependencies, id: string): Reco
   throw new GatewayError('not_found', `request ${id} is not in the request log`, { hint: fix });
 }
 
-const requestPage: PageRenderer = ({ parts, id, query }) => {
+const requestPage: PageRenderer = ({ parts, id }) => {
   const request = requireRecorded(parts, id);
   const shown = maskedRequest(request, parts);
   const { at, durationMs, paymentId, notes } = shown;
@@ -207,7 +191,6 @@ const requestPage: PageRenderer = ({ parts, id, query }) => {
         />
       </Section>
     </>,
-    query,
   );
 };
 

@@ -28,8 +28,8 @@ const NOUNS: readonly NounPages[] = [
   ...[SIGNATURE_PAGES, SETTINGS_PAGES],
 ];
 
-/** Pages that show the secret key for copying, alone or in a sample command. */
-const SHOW_KEYS: ReadonlySet<string> = new Set([PLACES.settings.path, PLACES.cards.path]);
+/** Pages that show the secret key for copying. */
+const SHOW_KEYS: ReadonlySet<string> = new Set([PLACES.settings.path]);
 
 const missing: PageRenderer = () => {
   const { path } = PLACES.payments;
@@ -67,12 +67,10 @@ export function dashboard(app: App, parts: AppDependencies): App {
 
   const callService = serviceCaller(app);
   for (const noun of NOUNS) {
-    for (const path of new Set([...Object.keys(noun.pages), ...Object.keys(noun.moved ?? {})])) {
+    for (const [path, page] of Object.entries(noun.pages)) {
       pages.get(path, async (c) => {
         try {
-          const to = noun.moved?.[path]?.(parts, c.req.param('id') ?? '');
-          if (to !== undefined) return c.redirect(basePath(parts.runtime) + to, 303);
-          return await show(c, noun.pages[path] ?? missing, c.req.query());
+          return await show(c, page, c.req.query());
         } catch (thrown) {
           return refuse(c, missing, thrown);
         }

@@ -37,10 +37,10 @@ function found<Item extends object>(list: List<Item>, text: string, parts: AppDe
   const { place } = list;
   const matches = textMatcher(list.filter.texts, text);
   const rows: Item[] = [];
-  list.records(parts, {}).backwards((item) => {
-    if (matches?.(item) && !list.filter.isOfAudit?.(item, parts)) rows.push(item);
-    return rows.length <= SHOWN;
-  });
+  for (const item of list.records(parts, {})) {
+    if (rows.length > SHOWN) break;
+    if (matches(item) && !list.filter.isOfAudit?.(item, parts)) rows.push(item);
+  }
   if (rows.length === 0) return null;
   const { name } = PLACES[place];
   return (
