@@ -105,15 +105,6 @@ export function Facts({ rows }: { rows: FactRows }) {
   );
 }
 
-export function FactsBox(props: { id?: string; label: string; rows: FactRows; children?: Child }) {
-  return (
-    <section class="box" id={props.id} aria-label={props.label}>
-      <Facts rows={props.rows} />
-      {props.children}
-    </section>
-  );
-}
-
 export function Warnings({ of }: { of: readonly string[] }) {
   return of.map((warning) => <p class="warning">{warning}</p>);
 }
@@ -187,37 +178,20 @@ export function FoldedCode(props: { id: string; title: string; code?: string; te
   );
 }
 
-function CommandCode({ id, run, does }: { id: string; run: CommandHint; does: string }) {
-  return <Code id={id} text={useContext(PageContext).style.command(run)} what={`The command that ${does}`} />;
-}
-
-/** A command that does the same as a form beside it, collapsed. */
-export function CommandFold(props: { id: string; run: CommandHint; does: string }) {
-  return (
-    <details id={`${props.id}-fold`}>
-      <summary>
-        Command <span class="unseen">that {props.does}</span>
-      </summary>
-      <CommandCode {...props} />
-    </details>
-  );
-}
-
-/** Says how many more records exist, and shows the command that lists all. */
-export function More({ id, count, run, of }: { id: string; count: number; run: CommandHint; of: string }) {
+/** Says how many more records exist, and the command that lists all. */
+export function More({ count, run }: { count: number; run: CommandHint }) {
+  const { style } = useContext(PageContext);
   if (count <= 0) return null;
   return (
-    <div>
-      <p class="soft">And {count} more.</p>
-      <CommandFold id={id} run={run} does={`shows all ${of}`} />
-    </div>
+    <p class="soft">
+      And {count} more: <code>{style.command(run)}</code>
+    </p>
   );
 }
 
 /**
  * A column. On a phone, rows are cards without headings, so the label explains the value. The cells of `head` are the
- * row headings. Other kinds have a fixed width: amounts are right-aligned, names are shortened if
- * necessary, and long texts may wrap.
+ * row headings. Other kinds have a fixed width: amounts are right-aligned, and long texts may wrap.
  */
 export type Column<Item> = readonly [
   heading: string,

@@ -5,7 +5,7 @@ import { maskedCardNumber } from '../../../contract/secrets.ts';
 import type { Card } from '../../../domain/state.ts';
 import type { AppDependencies } from '../../environment.ts';
 import { inGroups, Link, shownAmount } from '../layout.tsx';
-import { Ago, type Column, FactsBox, More, Section, Status, Table, Time } from './blocks.tsx';
+import { Ago, type Column, Facts, More, Section, Status, Table, Time } from './blocks.tsx';
 import { Field, Form } from './forms.tsx';
 import { type List, listPage } from './list.tsx';
 import { MerchantField } from './new-payment.tsx';
@@ -76,7 +76,9 @@ export const cardPage: PageRenderer = ({ parts, id }) => {
     { title: card.title, sum: amount(card.availableBalance), status: <Status of={card.status} /> },
     <>
       <div class="columns">
-        <FactsBox id="card" label="Card" rows={facts} />
+        <section class="box" id="card" aria-label="Card">
+          <Facts rows={facts} />
+        </section>
         <CardActions card={card} from={recordPath('cards', card.id)} />
       </div>
       <Transactions card={card} parts={parts} />
@@ -134,7 +136,7 @@ function Transactions({ card, parts }: { card: Card; parts: AppDependencies }) {
         rows={all.slice(0, PER_PAGE)}
         none="No transactions yet. Charge or fund the card."
       />
-      <More id="older" count={all.length - PER_PAGE} run={command('cards show', card.id)} of="transactions" />
+      <More count={all.length - PER_PAGE} run={command('cards show', card.id)} />
     </Section>
   );
 }

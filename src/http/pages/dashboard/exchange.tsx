@@ -100,7 +100,7 @@ function OneSide(props: { side: Side; id: string; what: string; limit: number; c
   return (
     <>
       <Code
-        text={[line, body && ['\n', ...withKeys(mask(pretty(body), { most: limit }))]]}
+        text={[line, body && ['\n', mask(pretty(body), { most: limit })]]}
         what={capitalized(what)}
         copies={isWhole ? `${id}-body` : undefined}
         wraps
@@ -114,12 +114,6 @@ function OneSide(props: { side: Side; id: string; what: string; limit: number; c
       </div>
     </>
   );
-}
-
-/** Marks the names of fields, so that the values stand out. */
-function withKeys(text: string): Child[] {
-  const parts = text.split(/^(\S+ = ?|\s*"[^"]*":)/m);
-  return parts.map((part, index) => (index % 2 ? <span class="key">{part}</span> : part));
 }
 
 export function recordedSides(recorded: RecordedRequest): { request: Side; response: Side } {

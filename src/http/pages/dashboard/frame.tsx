@@ -10,7 +10,7 @@ import { below, Link, renderDocument, secure } from '../layout.tsx';
 import { Copyable, Time } from './blocks.tsx';
 import { Form } from './forms.tsx';
 import { type Page, PageContext, type Refusal } from './page.tsx';
-import { CLEAR_FAULTS, FAULTS, PLACES, RESUME_CLOCK, SEARCH, UI } from './paths.ts';
+import { CLEAR_FAULTS, FAULTS, LISTS, PLACES, RESUME_CLOCK, UI } from './paths.ts';
 import { againstReal } from './text.ts';
 
 /** Renders a whole dashboard page, with any error on top. */
@@ -30,7 +30,7 @@ export function renderPage(c: AppContext, parts: AppDependencies, page: Page, re
         <a class="skip" href="#content">
           Skip to content
         </a>
-        <Top parts={parts} query={page.query} />
+        <Top parts={parts} page={page} />
         <Navigation page={page} />
         <main
           id="content"
@@ -80,7 +80,13 @@ function Fix({ of }: { of: Hint }) {
   );
 }
 
-function Top({ parts: { runtime, events }, query }: { parts: AppDependencies; query: string | undefined }) {
+interface FrameProps {
+  parts: AppDependencies;
+  page: Page;
+}
+
+function Top({ parts: { runtime, events }, page: { place, query } }: FrameProps) {
+  const list = LISTS.find((name) => name === place) ?? 'payments';
   return (
     <section class="top" aria-label="Emulator">
       <p class="brand">
@@ -96,28 +102,23 @@ function Top({ parts: { runtime, events }, query }: { parts: AppDependencies; qu
         data-events={below('/_sim/events')}
         data-since={events.newest}
       />
-      <search aria-label="All records">
-        <form method="get" action={below(SEARCH)}>
+      <search>
+        <form method="get" action={below(PLACES[list].path)}>
           <label class="unseen" for="search">
             Search
           </label>
           <input
             id="search"
             type="search"
-            name="q"
+            name="text"
             value={query}
-            placeholder="Search orders, names, amounts"
+            placeholder={`Search ${PLACES[list].name.toLowerCase()}`}
             autocomplete="off"
           />
         </form>
       </search>
     </section>
   );
-}
-
-interface FrameProps {
-  parts: AppDependencies;
-  page: Page;
 }
 
 function FaultChip({ parts, page: { path } }: FrameProps) {
@@ -157,9 +158,8 @@ function EditChip({ parts: { state } }: { parts: AppDependencies }) {
   if (kept === undefined) return null;
   return (
     <section class="chip" id="alarm-edit" aria-label="Edited state">
-      <span title={`The edited file was replaced and is kept as ${kept}`}>db.json was edited</span>
-      <span class="roomy">
-        and replaced; kept as <code>{basename(kept)}</code>
+      <span>
+        db.json was edited and replaced; kept as <code>{basename(kept)}</code>
       </span>
     </section>
   );

@@ -3,7 +3,7 @@ import type { AppDependencies } from '../../environment.ts';
 import { Link } from '../layout.tsx';
 import { type Column, Status, Table } from './blocks.tsx';
 import type { PageRenderer } from './page.tsx';
-import { type FormValues, listPath, PER_PAGE, PLACES, type Place } from './paths.ts';
+import { type FormValues, LISTS, listPath, PER_PAGE, PLACES, type Place } from './paths.ts';
 import { capitalized, grouped } from './text.ts';
 
 /** A filter of a list: one click selects a value. */
@@ -60,7 +60,7 @@ export function listPage<Item extends object>(list: List<Item>): PageRenderer {
     const page = Math.max(1, Number(query['page'] ?? 1));
     const start = (page - 1) * PER_PAGE;
     const end = Math.min(start + PER_PAGE, found.length);
-    const id = `no-${noun.toLowerCase()}`;
+    const id = `no-${noun}`;
     const content = (
       <>
         <div class="toolbar">
@@ -79,15 +79,23 @@ export function listPage<Item extends object>(list: List<Item>): PageRenderer {
         </div>
         {list.notice?.(parts)}
         {query['text'] && (
-          <p>
-            Only matches of “{query['text']}”.{' '}
+          <p class="inline">
+            Only matches of “{query['text']}”.
             <Link href={listPath(place, { ...query, text: undefined, page: undefined })}>Show all</Link>
+            {LISTS.filter((other) => other !== place).map((other) => (
+              <Link href={listPath(other, { text: query['text'] })}>Search in {PLACES[other].name}</Link>
+            ))}
           </p>
         )}
         {end > start ? (
           <>
             <div class="box list" id={place}>
-              <Rows list={list} rows={found.slice(start, end)} parts={parts} from={path} query={query} />
+              <Table
+                id={`${noun}-list`}
+                label={`${capitalized(noun)}s, newest first`}
+                columns={list.columns(parts, path, query)}
+                rows={found.slice(start, end)}
+              />
             </div>
             <p class="pages" id="pages">
               <span>
@@ -135,28 +143,8 @@ export function listPage<Item extends object>(list: List<Item>): PageRenderer {
         {list.below?.(parts)}
       </>
     );
-    return { place, path, title, content };
+    return { place, path, title, content, query: query['text'] };
   };
-}
-
-/** Shows records of a list as a table. @param props `from`: the page to return to */
-export function Rows<Item extends object>(props: {
-  list: List<Item>;
-  rows: readonly Item[];
-  parts: AppDependencies;
-  from: string;
-  query?: FormValues;
-}) {
-  const { list, rows, parts, from, query = {} } = props;
-  const { noun, columns } = list;
-  return (
-    <Table
-      id={`${noun.toLowerCase()}-list`}
-      label={`${capitalized(noun)}s, newest first`}
-      columns={columns(parts, from, query)}
-      rows={rows}
-    />
-  );
 }
 
 /** Reads the filter and the page of a list. A page that is not a number is ignored. */
@@ -231,7 +219,7 @@ function countsOf<Item>(choice: Choice<Item>, records: readonly Item[], parts: A
 const MAX_WORDS = 10;
 
 /** Matches items with every word of a text in some field, ignoring case. */
-export function textMatcher<Item>(fields: readonly (keyof Item)[], text = ''): (item: Item) => boolean {
+function textMatcher<Item>(fields: readonly (keyof Item)[], text = ''): (item: Item) => boolean {
   const distinct = [...new Set(text.toLowerCase().split(/\s+/).filter(Boolean))];
   const words = distinct.slice(0, MAX_WORDS).map((word) => [word, asAmount(word)] as const);
   if (words.length === 0) return () => true;

@@ -15,7 +15,7 @@ export interface Page {
   /** Whether the content stays the same after events. */
   isStill?: boolean;
   /** The search text. */
-  query?: string;
+  query?: string | undefined;
 }
 
 /** The error in a request. A rejected form is shown again with its values. */

@@ -27,8 +27,8 @@ export const SIGNATURE = `${UI}/signature`;
 /** The tab of payments that went wrong in the shop. */
 export const ATTENTION = 'needs-attention';
 
-/** The path of the search in all records. */
-export const SEARCH = `${UI}/search`;
+/** The pages with lists, which the search finds records in. */
+export const LISTS = ['payments', 'requests', 'cards'] as const;
 
 export function listPath(place: Place, query: FormValues): string {
   const given = Object.entries(query).filter((entry): entry is [string, string] => Boolean(entry[1]));

@@ -72,12 +72,7 @@ function Settle({ parts, payment, from }: { parts: AppDependencies; payment: Pay
   const checkoutUrl = parts.dialect.checkoutUrl(payment, parts.runtime.baseUrl());
   return (
     <div id="settle">
-      <Form
-        to={`${recordPath('payments', payment.id)}/settle`}
-        hidden={{ from }}
-        label="Finish this payment"
-        forgets
-      >
+      <Form to={`${recordPath('payments', payment.id)}/settle`} hidden={{ from }} label="Finish this payment">
         <ul class="outcomes">
           {OUTCOMES.map((outcome) => (
             <li>
@@ -127,6 +122,8 @@ function Pills({ payment, parts }: { payment: Payment; parts: AppDependencies })
 
 function factsOf(parts: AppDependencies, payment: Payment, merchant: string) {
   const mapped = mappedAddresses(payment, parts.runtime);
+  const shownUrl = (name: 'ipnUrl' | 'successUrl' | 'cancelUrl') =>
+    mapped?.[name] ? `${payment[name]} mapped to ${mapped[name]}` : payment[name];
   return [
     ['Charge', shownAmount(parts, payment.charge, payment.currency)],
     ['Payment', <code>{payment.id}</code>],
@@ -134,25 +131,10 @@ function factsOf(parts: AppDependencies, payment: Payment, merchant: string) {
     ['Merchant', merchant],
     ['Customer', `${payment.customerName}, ${payment.customerEmail}`],
     ['Details', payment.details],
-    ['IPN to', <Address url={payment.ipnUrl} mapped={mapped?.ipnUrl} />],
-    ['On success', <Address url={payment.successUrl} mapped={mapped?.successUrl} />],
-    ['On cancel', <Address url={payment.cancelUrl} mapped={mapped?.cancelUrl} />],
+    ['IPN to', <code>{shownUrl('ipnUrl')}</code>],
+    ['On success', <code>{shownUrl('successUrl')}</code>],
+    ['On cancel', <code>{shownUrl('cancelUrl')}</code>],
   ] as const;
-}
-
-/** @param mapped the URL that `--forward-ipn` replaces it with */
-function Address({ url, mapped }: { url: string; mapped: string | null | undefined }) {
-  return (
-    <>
-      <code>{url}</code>
-      {mapped && (
-        <>
-          {' '}
-          <span class="soft">mapped to</span> <code>{mapped}</code>
-        </>
-      )}
-    </>
-  );
 }
 
 const PAYMENT = recordRoute('payments');

@@ -1,17 +1,16 @@
-import { command } from '../../../contract/error.ts';
 import type { Mask } from '../../../contract/secrets.ts';
 import { MODES, PAYMENT_STATUSES } from '../../../contract/vocabulary.ts';
 import type { Payment } from '../../../domain/state.ts';
 import type { AppDependencies } from '../../environment.ts';
 import { rejectedInitiates } from '../../rejected-initiates.ts';
 import { inGroups, Link, shownAmount } from '../layout.tsx';
-import { Ago, Code, type Column, RecordLink, ShopStatus, Status, WarningCount } from './blocks.tsx';
+import { Ago, type Column, RecordLink, ShopStatus, Status, WarningCount } from './blocks.tsx';
 import { SampleInitiate } from './exchange.tsx';
 import { Form } from './forms.tsx';
 import { type List, listPage } from './list.tsx';
 import { NewPaymentLink } from './new-payment.tsx';
 import type { NounPages } from './page.tsx';
-import { ATTENTION, type FormValues, listPath, PLACES, recordPath, recordRoute, UI } from './paths.ts';
+import { ATTENTION, type FormValues, listPath, PLACES, recordPath, recordRoute } from './paths.ts';
 import { PAYMENT_FORMS, paymentPage } from './payment.tsx';
 import { clip, grouped } from './text.ts';
 
@@ -55,24 +54,18 @@ export const PAYMENTS: List<Payment> = {
     return [...newest.filter(isForged), ...newest.filter((payment) => !isForged(payment))];
   },
   columns: columnsOf,
-  first: (parts) => {
-    const { style, baseUrl } = parts.runtime;
-    const run = command('payments create', '--url', baseUrl(), '--amount 100 --currency USD');
-    return (
-      <>
-        <p>
-          <NewPaymentLink />
-        </p>
-        <p>Or from a terminal. The payment appears here automatically.</p>
-        <Code id="shorter" text={style.command(run)} what="The shorter command that initiates a payment" />
-        <p>Or as your shop's code does:</p>
-        <SampleInitiate parts={parts} />
-        <p>
-          <Link href={PLACES.settings.path}>Your API keys and the lines for your .env</Link> are in Settings.
-        </p>
-      </>
-    );
-  },
+  first: (parts) => (
+    <>
+      <p>
+        <NewPaymentLink />
+      </p>
+      <p>Or as your shop's code does. The payment appears here automatically.</p>
+      <SampleInitiate parts={parts} />
+      <p>
+        <Link href={PLACES.settings.path}>Your API keys and the lines for your .env</Link> are in Settings.
+      </p>
+    </>
+  ),
 };
 
 function columnsOf(parts: AppDependencies, from: string, { status }: FormValues): Column<Payment>[] {
@@ -171,8 +164,6 @@ function Rejected({ parts }: { parts: AppDependencies }) {
 export const PAYMENT_PAGES: NounPages = {
   pages: {
     [PLACES.payments.path]: listPage(PAYMENTS),
-    // Above the pages of its records, as in every other list.
-    [`${UI}/payments`]: listPage(PAYMENTS),
     [recordRoute('payments')]: paymentPage,
   },
   forms: PAYMENT_FORMS,

@@ -11,7 +11,7 @@ import { identifierIn, isRejected } from '../../rejected-initiates.ts';
 import { Link } from '../layout.tsx';
 import {
   Ago,
-  FactsBox,
+  Facts,
   RecordLink,
   Section,
   ShopStatus,
@@ -35,12 +35,8 @@ interface ListedRequest
   id: string;
   /** What the shop did with it, if it is an IPN. */
   shop?: ShopState;
-  /** The path of its page. */
-  page: string;
   /** Null without a response. */
   status: number | null;
-  /** In milliseconds; null before the response. */
-  took: number | null;
   route: (typeof ROUTES)[number];
   result: (typeof RESULTS)[number];
   /** The identifier of its payment, or else in its body; '' if there is none. */
@@ -51,13 +47,11 @@ interface ListedRequest
 function listedRequests(parts: AppDependencies): ListedRequest[] {
   const { events, dialect, payments } = parts;
   const received = events.requests().map((request): ListedRequest => {
-    const { id, target, paymentId, requestBody, durationMs: took } = request;
+    const { id, target, paymentId, requestBody } = request;
     const route = serviceRoute(target.split('?', 1)[0] ?? '', dialect);
     return {
       ...request,
       id: String(id),
-      page: recordPath('requests', id),
-      took,
       route: ROUTES.find((name) => name === route) ?? 'other',
       result: isRejected(request) ? 'rejected' : 'accepted',
       identifier: payments.all.get(paymentId ?? '')?.identifier ?? identifierIn(requestBody ?? ''),
@@ -80,10 +74,8 @@ function sentIpns({ ipns }: AppDependencies): ListedRequest[] {
         paymentId: delivery.paymentId,
         notes: [],
         responseBody: null,
-        page: recordPath('ipns', delivery.id),
         id: delivery.id,
         status: last?.responseStatus ?? null,
-        took: last?.durationMs ?? null,
         route: 'IPN',
         shop,
         result: shop.state.endsWith('accepted') ? 'accepted' : 'rejected',
@@ -109,7 +101,10 @@ export const REQUESTS: List<ListedRequest> = {
       'Request',
       'head',
       (request) => [
-        <RecordLink to={request.page} text={titleOf(request)} />,
+        <RecordLink
+          to={recordPath(request.shop ? 'ipns' : 'requests', request.id)}
+          text={titleOf(request)}
+        />,
         <WarningCount of={request.notes} />,
       ],
     ],
@@ -123,7 +118,6 @@ export const REQUESTS: List<ListedRequest> = {
         return <RecordLink to={recordPath('payments', payment.id)} text={payment.identifier} />;
       },
     ],
-    ['Took', 'few', ({ took }) => took !== null && `${took} ms`],
     ['At', 'time', ({ at }) => <Ago at={at} />],
   ],
   first: () => <p>The request log is empty when the emulator starts, and keeps the last 1,000 requests.</p>,
@@ -174,9 +168,10 @@ const requestPage: PageRenderer = ({ parts, id }) => {
       ),
     },
     <>
-      <FactsBox label="Summary" rows={facts}>
+      <section class="box" aria-label="Summary">
+        <Facts rows={facts} />
         <Warnings of={notes} />
-      </FactsBox>
+      </section>
       <Section id="sides" title="Response and request">
         <BothSides
           id="request"

@@ -11,7 +11,7 @@ import { attemptId, type StoryStep } from '../../../usecases/story.ts';
 import { deliveryView, maskedRequest } from '../../control/views.ts';
 import type { AppDependencies } from '../../environment.ts';
 import { Link } from '../layout.tsx';
-import { Ago, Code, Copyable, More, Section, Time, Warnings } from './blocks.tsx';
+import { Ago, Copyable, More, Section, Time, Warnings } from './blocks.tsx';
 import { attemptSides, BothSides, recordedSides } from './exchange.tsx';
 import { Form } from './forms.tsx';
 import { recordPath } from './paths.ts';
@@ -80,7 +80,7 @@ export function Timeline({ steps, payment, deliveries, judged, parts }: Timeline
         {made.slice(0, rest ? SHOWN : undefined).map(rowOf)}
         {rest > 0 && [
           <li>
-            <More id="more-steps" count={rest} run={more} of="steps" />
+            <More count={rest} run={more} />
           </li>,
           made.slice(-SHOWN).map(rowOf),
         ]}
@@ -270,7 +270,7 @@ interface StepProps {
 
 /** The request and response of a step, or why there are none, and its actions. */
 function StepDetails({ step, payment, parts }: StepProps) {
-  const { id, event, detail, at, request, requestedBy } = step;
+  const { id, event, at, request, requestedBy } = step;
   if (request) return <Requested step={step} request={request} parts={parts} />;
   const { settledBy } = payment;
   const isSettledElsewhere = event === 'settled' && settledBy && !['customer', 'panel'].includes(settledBy);
@@ -279,13 +279,6 @@ function StepDetails({ step, payment, parts }: StepProps) {
     parts.checkout.messagesOf(payment.id).find(({ sentAt }) => Date.parse(sentAt) === at);
   return (
     <>
-      {event === 'redirected' && detail !== null && (
-        <Code
-          id={`${id}-curl-text`}
-          text={curlRequest({ url: detail, headers: [] })}
-          what="The command that opens the page"
-        />
-      )}
       {sent && (
         <p>
           Code <Copyable id={`${id}-code`} text={sent.code} what="the verification code" /> for{' '}
