@@ -253,10 +253,8 @@ describe('a checkout step', () => {
     );
   });
 
-  test('keeps the amount on one line, and breaks a very long one between its groups', () => {
+  test('keeps the amount on one line, and breaks a long one between its groups', () => {
     expect(checkout()).toContain('<span class="amount">$100.00</span>');
-    const medium = checkout({ payment: { amount: '$1,234,567.89' } });
-    expect(medium).toContain('<span class="amount medium">$1,234,567.89</span>');
     const long = checkout({ payment: { amount: '99,999,999,999,999,999,999.12345678\u00a0cfa' } });
     expect(long).toContain('<span class="amount long">99,<wbr/>999,<wbr/>999,');
   });
@@ -380,8 +378,6 @@ describe('the simulator panel', () => {
     const panel = form(html, 'panel');
     for (const outcome of OUTCOMES) expect(panel).toContain(`name="outcome" value="${outcome}"`);
     expect(buttons(panel)).toEqual(['Approve', 'Cancel', 'Fail', 'Expire']);
-    const ends = [...panel.matchAll(/ title="The payment becomes ([^"]+)"/g)].map(([, end]) => end);
-    expect(ends).toEqual(['succeeded', 'canceled', 'failed', 'expired']);
     expect([...panel.matchAll(/<option value="([^"]+)"/g)].map(([, order]) => order)).toEqual([
       ...DELIVERY_ORDERS,
     ]);

@@ -241,7 +241,7 @@ describe("a payment's page", () => {
     expect(steps.has(`step-${ipn}-121`)).toBe(true);
     expect(steps.has(`step-${ipn}-101`)).toBe(false);
     // Of 128 rows, 40 are shown.
-    expect(html).toContain('And 88 more.');
+    expect(html).toContain('And 88 more: ');
     expect(html.length).toBeLessThan(250_000);
   });
 });
