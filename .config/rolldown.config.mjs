@@ -9,6 +9,8 @@ import { records } from './records.mjs';
 /** The bundled packages must be distributed with their licences. */
 const licences = createRollupLicensePlugin({
   outputFilename: false,
+  // In the script of the dashboard, which is bundled on its own.
+  includePackages: () => ['node_modules/idiomorph'],
   additionalFiles: {
     'licenses.txt': (packages) =>
       packages

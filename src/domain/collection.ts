@@ -6,7 +6,7 @@ interface Page<Item> {
 
 export type ReadonlyCollection<Item extends { id: string }> = Pick<
   Collection<Item>,
-  'size' | 'get' | 'values' | 'backwards' | 'page' | 'find'
+  'size' | 'get' | 'values' | 'page' | 'find'
 >;
 
 /** Records by id, in the order of their first appearance. Records are immutable. */
@@ -115,29 +115,17 @@ export class Collection<Item extends { id: string }> {
     }
   }
 
-  /**
-   * Visits records, newest first, with their positions, until `visit` returns false.
-   *
-   * @param before visits only records before this position
-   */
-  backwards(visit: (item: Item, position: number) => boolean, before = Number.POSITIVE_INFINITY): void {
-    for (let index = Math.min(before - this.#dropped, this.#order.length) - 1; index >= 0; index--) {
-      const item = this.#byId.get(this.#order[index] ?? '');
-      if (item && !visit(item, index + this.#dropped)) return;
-    }
-  }
-
   /** The matching records from a cursor, newest first. The cost grows only with the records visited. */
   page(limit: number, cursor: string | undefined, matches: (item: Item) => boolean): Page<Item> {
     const data: Item[] = [];
-    let nextCursor: string | null = null;
-    const visit = (item: Item, position: number) => {
-      if (data.length === limit) nextCursor = String(position + 1);
-      else if (matches(item)) data.push(item);
-      return nextCursor === null;
-    };
-    this.backwards(visit, cursor === undefined ? undefined : Number(cursor));
-    return { data, nextCursor };
+    const before = cursor === undefined ? Number.POSITIVE_INFINITY : Number(cursor);
+    for (let index = Math.min(before - this.#dropped, this.#order.length) - 1; index >= 0; index--) {
+      const item = this.#byId.get(this.#order[index] ?? '');
+      if (!item) continue;
+      if (data.length === limit) return { data, nextCursor: String(index + this.#dropped + 1) };
+      if (matches(item)) data.push(item);
+    }
+    return { data, nextCursor: null };
   }
 
   newest(): Item | undefined {

@@ -230,8 +230,8 @@ const MOVING = `[...document.querySelectorAll('*')].filter((element) => {
   return transitionDuration !== '0s' || animationName !== 'none';
 }).map(({ tagName }) => tagName + ' moves')`;
 
-/** The parts that show the step and the problem by colour, which forced colours must preserve. */
-const MARKS = `[['.progress', '::after'], ['.problem', '::before']].map(([selector, part]) => {
+/** The part that shows the problem by colour, which forced colours must preserve. */
+const MARKS = `[['.problem', '::before']].map(([selector, part]) => {
   const element = document.querySelector(selector);
   const { backgroundColor, backgroundImage } = element ? getComputedStyle(element, part) : {};
   return selector + ': ' + backgroundColor + ' ' + backgroundImage;

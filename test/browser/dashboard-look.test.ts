@@ -41,8 +41,7 @@ async function busyPages(): Promise<{ sim: Sim; ways: Ways }> {
   };
   const ways = {
     ...PATHS,
-    // Shows links to newer and older records.
-    requests: `${PLACES.requests.path}?cursor=6`,
+    requests: `${PLACES.requests.path}?text=checkout`,
     'signature checker': async (page: Page) => {
       const data = { identifier: 'order-1', 'data[amount]': '49.90' };
       const ipn = new URLSearchParams({ status: 'success', ...data, signature: 'A'.repeat(64) });
@@ -50,7 +49,7 @@ async function busyPages(): Promise<{ sim: Sim; ways: Ways }> {
       await page.locator('#verdict').waitFor();
     },
     'needs attention': `/_sim${ATTENTION_LIST}`,
-    found: `${UI}/search?q=order`,
+    found: '/_sim?text=order',
     'a pending payment': `${UI}/payments/${payments.require('order-10').id}`,
     'a story with its verdict': `${UI}/payments/${paid}#step-initiated-1`,
     'a forged IPN': `${UI}/ipns/${forged?.id}`,
@@ -213,26 +212,23 @@ test('a delivered payment fits on a screen, and on two of a phone', async () => 
   }
 });
 
-test('identifiers of 20 characters, and the port and path of an address, are whole on 1280 pixels', async () => {
+test('identifiers of 20 characters are whole on 1280 pixels', async () => {
   const sim = await startSim();
   const identifier = 'order-2026-11-22-100';
-  const ipn_url = 'http://127.0.0.1:9/wp-json/the-second-shop/v1/gateway/ipn';
   // Its second use is a warning beside it.
-  for (let times = 0; times < 2; times++) await paid(sim, { identifier, ipn_url });
+  for (let times = 0; times < 2; times++) await paid(sim, { identifier });
   const { page } = await openPage({ viewport: { width: 1280, height: 800 } });
-  const isWhole = (of: string) =>
-    page
-      .locator(of)
-      .evaluateAll((all) => all.map((one) => one.scrollWidth <= one.clientWidth && one.scrollHeight <= 36));
   await page.goto(`${sim.url}/_sim`);
-  expect(await isWhole('tbody th, tbody td.cause')).toEqual([true, true, true, true]);
+  const cells = page.locator('tbody th, tbody td.cause');
+  expect(
+    await cells.evaluateAll((all) =>
+      all.map((one) => one.scrollWidth <= one.clientWidth && one.scrollHeight <= 36),
+    ),
+  ).toEqual([true, true, true, true]);
   expect(await page.locator('tbody th a').first().innerText()).toBe(identifier);
-  await page.goto(`${sim.url}/_sim${ATTENTION_LIST}`);
-  expect(await isWhole('tbody th, tbody td.address')).toEqual([true, true, true, true]);
-  expect(await page.locator('td.address').first().innerText()).toBe(ipn_url);
 });
 
-test('on a phone, a list is still read as a table, and a shortened identifier is copied in full', async () => {
+test('on a phone, a list is still read as a table, and shows a long identifier in full', async () => {
   const { sim } = await busySim();
   const { page } = await openDashboard(sim, '/_sim/ui/settings', { viewport: { width: 360, height: 740 } });
   const row = page.getByRole('table', { name: 'Codes' }).getByRole('row').nth(1);
@@ -240,25 +236,5 @@ test('on a phone, a list is still read as a table, and a shortened identifier is
   expect(await row.getByRole('cell').count()).toBe(5);
   await page.goto(`${sim.url}/_sim`);
   const link = page.getByRole('link', { name: LONG, exact: true });
-  const selected = await link.evaluate((one) => {
-    const selection = one.ownerDocument.getSelection();
-    selection?.selectAllChildren(one);
-    return String(selection);
-  });
-  expect(selected).toBe(LONG);
-  const head = link.locator('span');
-  expect(await head.evaluate((one) => one.scrollWidth > one.clientWidth)).toBe(true);
-});
-
-test('a list is printed without navigation and controls', async () => {
-  const sim = await startSim();
-  await paid(sim);
-  const { page } = await openPage();
-  await page.goto(`${sim.url}/_sim${ATTENTION_LIST}`);
-  await page.emulateMedia({ media: 'print' });
-  for (const hidden of ['.tabs', '.top search', '.toolbar nav', 'td button', '.foot']) {
-    const first = page.locator(hidden).first();
-    expect([hidden, await first.count(), await first.isVisible()]).toEqual([hidden, 1, false]);
-  }
-  expect(await page.getByRole('link', { name: 'order-1', exact: true }).isVisible()).toBe(true);
+  expect(await link.evaluate((one) => one.scrollWidth <= one.clientWidth)).toBe(true);
 });

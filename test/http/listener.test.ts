@@ -57,7 +57,7 @@ it('the dashboard below the path of --public-url links only to addresses below i
     });
   const set = await post('lost-ipn');
   expect(set.headers.get('location')).toBe('/xcash/_sim/ui/settings');
-  expect(await (await post('no-such-preset')).text()).toContain('data-page="/xcash/_sim/ui/settings"');
+  expect(await (await post('no-such-preset')).text()).toContain('action="/xcash/_sim/ui/settings/preset"');
 });
 
 it('a token that is entered below the path of --public-url is valid with and without that path', async () => {

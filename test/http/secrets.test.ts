@@ -82,7 +82,6 @@ describe('the secret key and the control token', () => {
       '/cards',
       '/faults',
       '',
-      '/ui/ipns',
       '/ui/requests',
       '/ui/requests/1',
       `/ui/payments/${id}`,

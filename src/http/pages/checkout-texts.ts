@@ -59,24 +59,6 @@ const TEXTS = {
     'Nouveau code envoyé. L’ancien n’est plus valide.',
   ],
   cancel: ['Cancel', 'Annuler'],
-  next: {
-    title: ['What happens next', 'Et ensuite\u00a0?'],
-    steps: {
-      enterCode: ['You enter the test code.', 'Vous saisissez le code de test.'],
-      paid: ['The payment is marked as paid.', 'Le paiement est marqué comme effectué.'],
-      sendCode: ['We will send you a code.', 'Nous vous envoyons un code.'],
-      confirm: [
-        'You enter it, and your wallet is charged.',
-        'Vous le saisissez et votre portefeuille est débité.',
-      ],
-      charged: ['Your wallet is charged.', 'Votre portefeuille est débité.'],
-      back: ['You return to {merchant}.', 'Vous revenez chez {merchant}.'],
-    },
-    assurance: [
-      'Nothing is charged before you confirm, and {merchant} never sees your code.',
-      'Rien n’est débité avant votre confirmation et {merchant} ne voit jamais votre code.',
-    ],
-  },
   problems: {
     email_invalid: [
       'This e-mail is not valid. Enter an address like name@example.com.',
@@ -147,7 +129,6 @@ const TEXTS = {
       fail: [PAYMENT_OUTCOMES.fail.label, 'Faire échouer'],
       expire: [PAYMENT_OUTCOMES.expire.label, 'Faire expirer'],
     },
-    result: ['The payment becomes {status}', 'Le paiement passe au statut «\u00a0{status}\u00a0»'],
     dashboard: ['Open in the dashboard', 'Ouvrir dans le tableau de bord'],
   },
   /** The emulator's tips below a live checkout. The page adds commands and addresses before or after them. */
@@ -164,13 +145,6 @@ const TEXTS = {
     orIn: ['or in the', 'ou dans la'],
     inbox: ['inbox', 'boîte de réception'],
   },
-  status: {
-    pending: ['Pending', 'En attente'],
-    succeeded: ['Succeeded', 'Réussi'],
-    canceled: ['Canceled', 'Annulé'],
-    failed: ['Failed', 'Échoué'],
-    expired: ['Expired', 'Expiré'],
-  },
   closed: {
     title: {
       pending: ['Payment pending', 'Paiement en attente'],
@@ -180,8 +154,7 @@ const TEXTS = {
       expired: ['Payment expired', 'Paiement expiré'],
       unknown: ['Payment not found', 'Paiement introuvable'],
     },
-    /** For a customer who opens a payment that is already settled. */
-    earlier: {
+    text: {
       pending: [
         'This payment to {merchant} is still pending.',
         'Ce paiement à {merchant} est toujours en attente.',
@@ -199,26 +172,11 @@ const TEXTS = {
         'The time to pay has run out. Nothing was charged.',
         'Le délai de paiement est écoulé. Rien n’a été débité.',
       ],
-    },
-    /** Replaces `earlier` if the payment was settled just now, without a redirect. */
-    now: {
-      succeeded: [
-        'Your payment to {merchant} went through. You can close this page.',
-        'Votre paiement à {merchant} a bien été effectué. Vous pouvez fermer cette page.',
-      ],
-      canceled: [
-        'Nothing was charged. You can close this page.',
-        'Rien n’a été débité. Vous pouvez fermer cette page.',
-      ],
-      failed: [
-        'The payment did not go through. Nothing was charged.',
-        'Le paiement n’a pas abouti. Rien n’a été débité.',
+      unknown: [
+        'There is no payment at this address. Check the link, or go back to the shop and start again.',
+        'Il n’y a pas de paiement à cette adresse. Vérifiez le lien ou retournez à la boutique et recommencez.',
       ],
     },
-    unknown: [
-      'There is no payment at this address. Check the link, or go back to the shop and start again.',
-      'Il n’y a pas de paiement à cette adresse. Vérifiez le lien ou retournez à la boutique et recommencez.',
-    ],
     back: ['Back to {merchant}', 'Retour à {merchant}'],
   },
   refused: {
@@ -236,20 +194,12 @@ const TEXTS = {
         'A real merchant would confirm the order here.',
         'Un vrai marchand confirmerait la commande ici.',
       ],
-      note: [
-        "This page replaces the merchant's success_url.",
-        'Cette page remplace la success_url du marchand.',
-      ],
     },
     canceled: {
       title: ['Payment canceled', 'Paiement annulé'],
       text: [
         'A real merchant would show the cart again here.',
         'Un vrai marchand afficherait de nouveau le panier ici.',
-      ],
-      note: [
-        "This page replaces the merchant's cancel_url.",
-        'Cette page remplace la cancel_url du marchand.',
       ],
     },
   },

@@ -5,8 +5,6 @@ import {
   DELIVERY_ORDERS,
   type DeliveryOrder,
   OUTCOMES,
-  PAYMENT_OUTCOMES,
-  type PaymentOutcome,
   type PaymentStatus,
 } from '../../contract/vocabulary.ts';
 import type { Payment } from '../../domain/state.ts';
@@ -41,7 +39,6 @@ export function checkoutPage(view: CheckoutView): string {
           <Facts payment={payment} />
         </section>
         <Step view={view} />
-        <Next view={view} />
       </main>
       {panel && <SimulatorPanel view={view} panel={panel} />}
       {!panel && tip && (
@@ -50,29 +47,6 @@ export function checkoutPage(view: CheckoutView): string {
         </footer>
       )}
     </>,
-  );
-}
-
-/** What happens after a step, by mode. */
-const NEXT = {
-  sandbox: { email: ['enterCode', 'paid', 'back'], code: ['paid', 'back'] },
-  live: { email: ['sendCode', 'confirm', 'back'], code: ['charged', 'back'] },
-} as const;
-
-function Next({ view: { payment, step } }: StepProps) {
-  const words = useWording();
-  const { next } = words;
-  const merchant = merchantOf(payment, words);
-  return (
-    <section class="next" aria-labelledby="next">
-      <h2 id="next">{next.title}</h2>
-      <ol>
-        {NEXT[payment.mode][step].map((name) => (
-          <li>{fill(next.steps[name], { merchant })}</li>
-        ))}
-      </ol>
-      {payment.mode === 'live' && <p>{fill(next.assurance, { merchant })}</p>}
-    </section>
   );
 }
 
@@ -127,8 +101,6 @@ const SIGNS = {
 export interface ClosedView extends PageView {
   /** Null for an unknown payment. */
   payment: PaymentSummary | null;
-  /** Whether the payment was settled just now, without a redirect. */
-  stays: boolean;
   /** The merchant's URL to return to; null if there is none. */
   backUrl: string | null;
   /** The payment's page in the dashboard; null if the simulator panel is hidden. */
@@ -137,15 +109,15 @@ export interface ClosedView extends PageView {
 
 /** Renders the page of a payment that is settled, expired or unknown, as a whole HTML document. */
 export function closedPage(view: ClosedView): string {
-  const { payment, stays, backUrl, dashboard } = view;
+  const { payment, backUrl, dashboard } = view;
   const words = WORDING[view.language];
-  const { now, earlier, title, unknown, back } = words.closed;
+  const { title, text, back } = words.closed;
   const merchant = merchantOf(payment, words);
   const sign = payment?.status ?? 'unknown';
   return renderEnd(view, {
     sign,
     title: title[sign],
-    text: fill({ unknown, ...earlier, ...(stays && now) }[sign], { merchant }),
+    text: fill(text[sign], { merchant }),
     more: payment && (
       <div class="receipt">
         <Logo payment={payment} />
@@ -378,7 +350,6 @@ function Logo({ payment }: { payment: PaymentSummary }) {
 function Amount({ text }: { text: string }) {
   const { length } = text.replace(/[\s.,]/g, '');
   if (length <= 8) return <span class="amount">{text}</span>;
-  if (length <= 10) return <span class="amount medium">{text}</span>;
   return <span class="amount long">{inGroups(text)}</span>;
 }
 
@@ -419,8 +390,7 @@ function SimulatorPanel(props: StepProps & { panel: NonNullable<CheckoutView['pa
     panel: { defaultDelivery, dashboard },
   } = props;
   const { tip } = view;
-  const { panel, status } = useWording();
-  const statusOf = (outcome: PaymentOutcome) => status[PAYMENT_OUTCOMES[outcome].status].toLowerCase();
+  const { panel } = useWording();
   return (
     <aside class="panel" aria-label={panel.region}>
       <details open>
@@ -443,12 +413,7 @@ function SimulatorPanel(props: StepProps & { panel: NonNullable<CheckoutView['pa
             <legend>{panel.settle}</legend>
             <div class="outcomes">
               {OUTCOMES.map((outcome) => (
-                <button
-                  type="submit"
-                  name="outcome"
-                  value={outcome}
-                  title={fill(panel.result, { status: statusOf(outcome) })}
-                >
+                <button type="submit" name="outcome" value={outcome}>
                   {panel.outcomes[outcome]}
                 </button>
               ))}

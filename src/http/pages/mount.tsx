@@ -16,7 +16,7 @@ import { Command, renderCard, renderEnd } from './checkout.tsx';
 import { WORDING } from './checkout-texts.ts';
 import { ownPage, PLACES, UI } from './dashboard/paths.ts';
 import { capitalized } from './dashboard/text.ts';
-import { type PageView, pageView } from './layout.tsx';
+import { ICON_SVG, type PageView, pageView } from './layout.tsx';
 
 const TOKEN_PATH = '/_sim/ui/token';
 
@@ -53,7 +53,7 @@ export function mountOpenPages(app: App, parts: AppDependencies): void {
   const logo = (c: AppContext) => {
     c.header('Content-Security-Policy', "default-src 'none'");
     c.header('Cache-Control', 'max-age=3600');
-    return c.body(LOGO_SVG, 200, { 'Content-Type': 'image/svg+xml' });
+    return c.body(ICON_SVG, 200, { 'Content-Type': 'image/svg+xml' });
   };
   app.get('/_sim/ui/logo.svg', described(said, logo));
   // Only pages ask for the token. Without it, forms and requests from the script are rejected.
@@ -90,9 +90,8 @@ export function mountDashboard(app: App, parts: AppDependencies): void {
 
 /** Renders a thank-you page. It reveals nothing about payments, because anyone can open it. */
 function thanksPage(which: keyof typeof PLACEHOLDERS, view: PageView, dashboard: string | null): string {
-  const { title, text, note } = WORDING[view.language].thanks[which];
-  const more = <p class="detail">{note}</p>;
-  return renderEnd(view, { sign: PLACEHOLDERS[which].sign, title, text, more, dashboard });
+  const { title, text } = WORDING[view.language].thanks[which];
+  return renderEnd(view, { sign: PLACEHOLDERS[which].sign, title, text, dashboard });
 }
 
 /** Renders the page for an address that does not exist, for people who follow a wrong link. @param message in English */
@@ -161,6 +160,3 @@ function tokenPage(
     </>,
   );
 }
-
-const LOGO_SVG =
-  '<svg xmlns="http://www.w3.org/2000/svg" width="64" height="64" viewBox="0 0 64 64"><rect width="64" height="64" rx="14" fill="#0b6b53"/><path d="M18 25h28l-3 22H21z" fill="#fff"/><path d="M25 29v-7a7 7 0 0 1 14 0v7" fill="none" stroke="#fff" stroke-width="3"/></svg>';

@@ -75,7 +75,6 @@ export function showClosed({ c, parts }: Visit, payment: Payment | null, stays =
   const back = payment && mapped(payment.status === 'succeeded' ? payment.successUrl : payment.cancelUrl);
   const html = closedPage({
     ...page,
-    stays,
     payment: payment && summaryOf(parts, payment, page.language),
     dashboard: dashboardOf(parts, payment),
     // An imported state may contain any text.

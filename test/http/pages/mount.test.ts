@@ -39,7 +39,6 @@ const approved = async (changes: Record<string, string> = {}, on = sim) =>
 const PAGES = [
   '',
   '?status=needs-attention',
-  '/ui/payments',
   '/ui/cards',
   '/ui/settings',
   '/ui/requests',
@@ -233,8 +232,6 @@ describe('IPNs', () => {
     await approved({ identifier: 'tea', ipn_url: `${receiver.url}/ipn` });
     const milk = await approved({ identifier: 'milk' });
     await sim.initiate(fields({ identifier: 'pending' }));
-    const moved = await fetch(`${sim.url}/_sim/ui/ipns`, { redirect: 'manual' });
-    expect([moved.status, moved.headers.get('location')]).toEqual([303, ATTENTION]);
     const html = await (await get(ATTENTION)).text();
     expect(namesIn(html)).toEqual(['milk']);
     expect(html.replace(/<[^>]+>/g, '')).toMatch(
@@ -251,19 +248,15 @@ describe('IPNs', () => {
     expect(answer.headers.get('location')).toBe(ATTENTION);
   });
 
-  it('are on the page of their payment, and have their own page without one', async () => {
-    const id = await approved();
-    const payment = sim.server.parts.payments.require('order-1');
-    const moved = await fetch(`${sim.url}/_sim/ui/ipns/${id}`, { redirect: 'manual' });
-    const place = `/_sim/ui/payments/${payment.id}#step-${id}-1`;
-    expect([moved.status, moved.headers.get('location')]).toEqual([303, place]);
+  it('have their own page, also without a payment', async () => {
+    await approved();
     const receiver = await startReceiver();
     const to = `${receiver.url}/by-hand`;
     const [fired] = await sim.server.parts.ipns.fire({ to, identifier: 'by-hand', amount: '5' });
     const html = await (await get(`/_sim/ui/ipns/${fired?.id}`)).text();
     expect(html).toMatch(/<h1>IPN of by-hand<\/h1>.*data-state="accepted".*data-verdict="good"/s);
     const requests = await (await get('/_sim/ui/requests?route=IPN')).text();
-    expect(requests).toContain(`<a href="/_sim/ui/ipns/${fired?.id}?route=IPN"`);
+    expect(requests).toContain(`<a href="/_sim/ui/ipns/${fired?.id}"`);
     expect(namesIn(requests)).toEqual([`POST ${to}`, 'POST http://127.0.0.1:9/ipn']);
   });
 
@@ -284,39 +277,16 @@ describe('IPNs', () => {
     expect(receiver.requests.map(({ url }) => url)).toEqual(['/ipn', '/ipn', '/other', '/ipn']);
   });
 
-  it('are resent together if selected, and one notice shows the result', async () => {
-    const receiver = await startReceiver([{ status: 500 }, {}]);
-    await approved({ identifier: 'tea', ipn_url: `${receiver.url}/ipn` });
-    await approved({ identifier: 'milk' });
-    const html = await (await get(ATTENTION)).text();
-    const [, action = ''] = /<form id="resend-selected" method="post" action="([^"]*)"/.exec(html) ?? [];
-    const names = [...html.matchAll(/type="checkbox" name="([^"]*)" form="resend-selected"/g)];
-    const selected = Object.fromEntries(names.map(([, name = '']) => [name, 'on']));
-    const answer = await post(action, { from: ATTENTION, ...selected });
-    expect(answer.headers.get('location')).toBe(`${ATTENTION}&resent=1+of+2`);
-    const after = await followed(answer);
-    expect(after).toContain('Resent: 1 of 2 accepted.');
-    expect(namesIn(after)).toEqual(['milk']);
-    const none = await post(action);
-    expect([none.status, await none.text()]).toEqual([422, expect.stringContaining('no IPN is selected')]);
-    const linked = await (await get('/_sim?resent=Call+0123+456')).text();
-    expect(linked).not.toContain('Call 0123');
-  });
-
   it('show the forward address, not their ipn_url, if they were forwarded', async () => {
     const receiver = await startReceiver([{ status: 500 }]);
     const forwarding = await startSim({ forwardIpn: `${receiver.url}/mine` });
     const id = await approved({ ipn_url: 'https://shop.example/ipn' }, forwarding);
     const page = async (path: string) => (await fetch(`${forwarding.url}/_sim${path}`)).text();
-    const list = await page('?status=needs-attention');
-    expect(list).toContain(`forwarded to </span><span>${receiver.url}/mine</span>`);
-    expect(list).not.toContain('shop.example');
-    expect(await page(`/ui/ipns/${id}`)).toMatch(/Forwarded to.*\/mine/s);
+    expect(await page(`/ui/ipns/${id}`)).toMatch(/<dt>Where<\/dt>.*\/mine</s);
   });
 
   it('link back to our own pages only', async () => {
     const id = await approved();
-    const { id: payment } = sim.server.parts.payments.require('order-1');
     for (const from of [
       '/_sim/ui/ipns?next=https://evil.test',
       'https://evil.test/',
@@ -324,9 +294,7 @@ describe('IPNs', () => {
       '/_sim/ui/../../evil',
     ]) {
       const answer = await post(`/_sim/ui/ipns/${id}/resend`, { from });
-      expect(answer.headers.get('location')).toMatch(
-        new RegExp(`^/_sim/ui/payments/${payment}#step-${id}-\\d$`),
-      );
+      expect(answer.headers.get('location')).toMatch(new RegExp(`^/_sim/ui/ipns/${id}(#step-${id}-\\d)?$`));
     }
   });
 
@@ -335,9 +303,9 @@ describe('IPNs', () => {
     const id = await approved({ ipn_url: `${receiver.url}/ipn` });
     const html = await (await get(`/_sim/ui/ipns/${id}`)).text();
     expect(html).toContain('49.90order-1');
-    expect(html).toContain('data[amount] = </span>49.90');
+    expect(html).toContain('data[amount] = 49.90');
     expect(html).toContain('data%5Bamount%5D=49.90');
-    expect(html).toContain('&quot;oops&quot;:</span> true');
+    expect(html).toContain('&quot;oops&quot;: true');
     expect(html).toContain('Correct: upper-case hex HMAC-SHA256');
     await post('/_sim/ui/settings/keys', {});
     expect(await (await get(`/_sim/ui/ipns/${id}`)).text()).toMatch(
@@ -363,26 +331,6 @@ describe('cards', () => {
     expect(await followed(await post(`${path}/cancel`))).toContain('class="status canceled"');
   });
 
-  it('link back to the filtered list, also after an action', async () => {
-    const path = (await post('/_sim/ui/cards', CARD)).headers.get('location') ?? '';
-    const list = await (await get('/_sim/ui/cards?text=travel')).text();
-    expect(list).toContain(`<a href="${path}?text=travel">`);
-    const page = await (await get(`${path}?text=travel`)).text();
-    expect(page).toContain('<a href="/_sim/ui/cards?text=travel">Back to the filtered list</a>');
-    expect(page.split(`<input type="hidden" name="from" value="${path}?text=travel"/>`)).toHaveLength(5);
-  });
-
-  it('are created with the command on the empty page', async () => {
-    const html = await (await get('/_sim/ui/cards')).text();
-    const command = /<code id="sample">(.*?)<\/code>/s.exec(html)?.[1] ?? '';
-    const [, url] = /^curl (\S+)/.exec(command) ?? [];
-    const header = /Authorization: (Bearer [^&]+)&#39;/.exec(command)?.[1] ?? '';
-    const body = /-d &#39;(.*)&#39;/.exec(command)?.[1]?.replaceAll('&quot;', '"') ?? '';
-    const headers = { authorization: header, 'content-type': 'application/json' };
-    const created = await fetch(url ?? '', { method: 'POST', headers, body });
-    expect(created.status).toBe(200);
-  });
-
   it('belong to the selected merchant', async () => {
     const second = await sim.server.parts.merchants.add('Second Shop');
     const created = await post('/_sim/ui/cards', { ...CARD, merchant: second.id });
@@ -403,7 +351,7 @@ describe('keys', () => {
 });
 
 describe('verification codes', () => {
-  it('are shown as valid, replaced, expired or settled, and can be copied while valid', async () => {
+  it('are shown as valid, replaced, expired or settled', async () => {
     const { payments, checkout, clock } = sim.server.parts;
     await sim.initiate(fields(), 'live');
     const id = await newest();
@@ -411,14 +359,12 @@ describe('verification codes', () => {
     const shown = async () => {
       const html = await (await get('/_sim/ui/settings')).text();
       const [, codes = ''] = /id="message-list"(.*?)<\/section>/s.exec(html) ?? [];
-      return [...codes.matchAll(/class="status (\w+)"/g), ...codes.matchAll(/data-(copy)/g)].map(
-        ([, found]) => found,
-      );
+      return [...codes.matchAll(/class="status (\w+)"/g)].map(([, found]) => found);
     };
     await checkout.enterEmail(payment(), 'wallet@example.com');
-    expect(await shown()).toEqual(['valid', 'copy']);
+    expect(await shown()).toEqual(['valid']);
     await checkout.resendCode(payment());
-    expect(await shown()).toEqual(['valid', 'replaced', 'copy']);
+    expect(await shown()).toEqual(['valid', 'replaced']);
     await clock.move({ advance: '10m' });
     expect(await shown()).toEqual(['expired', 'replaced']);
     await payments.settle(id, { outcome: 'cancel', by: 'control' });

@@ -1,17 +1,244 @@
-/*
- * The dashboard's only script. Pages work without it. It keeps them up to date (refresh.ts) and sends forms
- * (submit.ts). Here are its smaller parts.
- */
-import { moment, span } from '../../../contract/time.ts';
+/* The dashboard's only script, which updates open pages and sends forms. Pages work without it. */
+import { Idiomorph } from 'idiomorph';
 import { ago } from '../dashboard/text.ts';
-import { main, news } from './refresh.ts';
-import './submit.ts';
 
-// After a rejected form, the URL is the form's action. A reload must not submit the form again.
-if (main.dataset['page']) history.replaceState(null, '', main.dataset['page']);
+const PAUSE_MS = 500;
+const RETRY_MS = 5000;
+const COPIED_MS = 1500;
+/** If sending fails within this time, the form never reached the emulator. Later, it may have been processed. */
+const REFUSED_MS = 2000;
+
+function required(id: string): HTMLElement {
+  const element = document.getElementById(id);
+  if (!element) throw new Error(`the page has no #${id}`);
+  return element;
+}
+
+const main = required('content');
+const live = required('live');
+
+/** Whether an attribute is the user's or the script's. The fetched page does not know it. */
+function isOwn(name: string, element: Element): boolean {
+  switch (name) {
+    case 'open':
+      return element.nodeName === 'DETAILS';
+    case 'checked':
+    case 'selected':
+    case 'aria-busy':
+      return true;
+    case 'value':
+      return 'defaultValue' in element && 'value' in element && element.value !== element.defaultValue;
+    default:
+      return false;
+  }
+}
+
+/** Updates the page to match a fetched one, and preserves focus, scrolling, open details and typed text. */
+function show(content: HTMLElement): void {
+  const focused = document.activeElement;
+  Idiomorph.morph(main, content, {
+    callbacks: {
+      beforeAttributeUpdated: (name, element, how) =>
+        !isOwn(name, element) &&
+        // The fetched page has no problems of a rejected form.
+        !(how === 'remove' && element.ariaInvalid === 'true' && name.startsWith('aria-')),
+      beforeNodeRemoved: (node) => !(node instanceof HTMLElement && 'keep' in node.dataset),
+      afterNodeAdded: (node) => {
+        if (node instanceof HTMLTableRowElement) node.classList.add('new');
+      },
+    },
+  });
+  // The focused element may have been removed.
+  if (document.activeElement === document.body && focused !== document.body)
+    main.focus({ preventScroll: true });
+}
+
+/**
+ * Sends a request to the emulator.
+ *
+ * @returns the response, its text, and the content of its page; null if it is not a dashboard page
+ * @throws TypeError if the emulator does not respond
+ */
+async function load(address: string, init: RequestInit = {}) {
+  const response = await fetch(address, { ...init, headers: { 'X-Gateway-Sim-Live': '1' } });
+  if (response.status === 401) {
+    // The control token was replaced: after a reload the page asks for the new one.
+    location.reload();
+    return new Promise<never>(() => {});
+  }
+  const text = await response.text();
+  const content = new DOMParser().parseFromString(text, 'text/html').getElementById('content');
+  return { response, text, content };
+}
+
+/** The number of the latest request for the page. Responses to earlier requests are not shown. */
+let newest = 0;
+let timer: number | undefined;
+
+async function refresh(): Promise<void> {
+  const number = ++newest;
+  const { response, content } = await load(location.href);
+  if (number === newest && response.ok && content) show(content);
+}
+
+/** Refreshes the page soon, at most twice a second. */
+function refreshSoon(): void {
+  // The result of a form that was pasted into is not at this address.
+  if ('still' in main.dataset) return;
+  if (timer !== undefined) return;
+  timer = setTimeout(() => {
+    timer = undefined;
+    // Without a response, the page is refreshed after the reconnect.
+    refresh().catch(() => {});
+  }, PAUSE_MS);
+}
+
+const EVENTS = ['request', 'payment', 'delivery', 'message', 'cardTransaction', 'notice'];
+let events: EventSource | undefined;
+
+function showConnection(connection: 'on' | 'off'): void {
+  if (live.classList.contains(connection)) return;
+  live.className = `live ${connection}`;
+  live.textContent = live.dataset[connection] ?? '';
+}
+
+function connect(): void {
+  if (events || document.hidden) return;
+  const source = new EventSource(`${live.dataset['events']}?since=${live.dataset['since']}`);
+  events = source;
+  source.onopen = () => {
+    // The emulator may have been restarted, so no event tells what the page missed.
+    if (live.classList.contains('off')) refreshSoon();
+    showConnection('on');
+  };
+  source.onerror = () => {
+    showConnection('off');
+    if (source.readyState !== EventSource.CLOSED) return;
+    // The browser does not reconnect after an error status, but the proxy that sent it may recover.
+    events = undefined;
+    setTimeout(connect, RETRY_MS);
+    refreshSoon();
+  };
+  for (const type of EVENTS) {
+    source.addEventListener(type, ({ lastEventId }) => {
+      if (lastEventId) live.dataset['since'] = lastEventId;
+      refreshSoon();
+    });
+  }
+}
+
+function disconnect(): void {
+  events?.close();
+  events = undefined;
+}
+
+function resume(): void {
+  connect();
+  refreshSoon();
+}
+
+// Browsers limit the number of connections to a host, so a hidden tab closes its own.
+document.addEventListener('visibilitychange', () => (document.hidden ? disconnect() : resume()));
+addEventListener('pagehide', disconnect);
+addEventListener('pageshow', ({ persisted }) => {
+  if (!persisted) return;
+  for (const button of main.querySelectorAll('[aria-busy]')) button.ariaBusy = null;
+  resume();
+});
+connect();
+
+// Sends forms without leaving the page. A form is sent once, however long the response takes.
+document.addEventListener('submit', (event) => {
+  const { target: form, submitter } = event;
+  if (!(form instanceof HTMLFormElement) || form.getAttribute('method') !== 'post') return;
+  event.preventDefault();
+  const question = form.dataset['confirm'];
+  if (form.querySelector('[aria-busy]') || (question && !confirm(question))) return;
+  if (submitter instanceof HTMLButtonElement) void send(form, submitter);
+});
+
+async function send(form: HTMLFormElement, button: HTMLButtonElement): Promise<void> {
+  const fields = new FormData(form, button);
+  const body = new URLSearchParams([...fields].map(([name, value]) => [name, String(value)]));
+  const startedAt = Date.now();
+  button.ariaBusy = 'true';
+  try {
+    const { response, text, content } = await load(form.getAttribute('action') ?? '', {
+      method: 'POST',
+      body,
+    });
+    const target = response.headers.get('Location');
+    if (target !== null && !isHere(target)) {
+      // The button stays busy until the other page has loaded.
+      location.assign(target);
+      return;
+    }
+    clearProblems();
+    if (target !== null) {
+      form.reset();
+      await refresh().catch(refreshSoon);
+    } else if (content) showRejected(content);
+    else showMessage(form, messageIn(text));
+  } catch {
+    const name = `“${(button.textContent ?? '').trim()}”`;
+    const isUnsent = Date.now() - startedAt < REFUSED_MS;
+    showMessage(
+      form,
+      isUnsent
+        ? `${name} was not sent: the emulator did not respond.`
+        : `${name} got no response. It may have been processed.`,
+    );
+  }
+  button.ariaBusy = null;
+}
+
+/** Whether a URL points to this page, or to a part of it. */
+function isHere(target: string): boolean {
+  const { pathname, search } = new URL(target, location.href);
+  return pathname === location.pathname && search === location.search;
+}
+
+/** Removes problems, which a refresh preserves. */
+function clearProblems(): void {
+  for (const element of main.querySelectorAll('[data-keep]')) element.remove();
+  for (const field of main.querySelectorAll('[aria-invalid]')) {
+    field.removeAttribute('aria-invalid');
+    field.removeAttribute('aria-describedby');
+  }
+}
+
+function showRejected(content: HTMLElement): void {
+  // Pages that were requested before it do not have it.
+  newest++;
+  show(content);
+  const wrong = main.querySelector<HTMLElement>('[aria-invalid=true]');
+  if (wrong) wrong.focus();
+  else main.querySelector('[role=alert]')?.scrollIntoView({ block: 'nearest' });
+}
+
+/** Returns the message in a response that is not a page: an error from the control API. */
+function messageIn(text: string): string {
+  try {
+    const { message } = JSON.parse(text) as { message?: string };
+    return message ?? text;
+  } catch {
+    return 'The emulator failed.';
+  }
+}
+
+function showMessage(form: HTMLFormElement, text: string): void {
+  clearProblems();
+  const box = document.createElement('p');
+  box.id = 'problem';
+  box.className = 'box alert';
+  box.role = 'alert';
+  box.dataset['keep'] = '';
+  box.textContent = text;
+  if (form.isConnected) form.after(box);
+  else main.prepend(box);
+}
 
 // Copy buttons, which the style sheet shows only if the browser allows copying.
-const COPIED_MS = 1500;
 if (navigator.clipboard) document.documentElement.classList.add('copies');
 document.addEventListener('click', async ({ target }) => {
   const button = target instanceof Element && target.closest<HTMLElement>('[data-copy]');
@@ -20,7 +247,6 @@ document.addEventListener('click', async ({ target }) => {
   await navigator.clipboard.writeText(source?.textContent ?? '');
   const label = button.firstChild as Text;
   label.data = 'Copied ';
-  news.textContent = 'Copied';
   setTimeout(() => label.replaceData(0, label.length, 'Copy '), COPIED_MS);
 });
 
@@ -41,29 +267,14 @@ document.addEventListener('change', ({ target }) => {
 let renderedAt = '';
 let shownAt = 0;
 
-/** Returns the emulator's time in milliseconds since 1970, which does not advance while the clock is paused. */
-function now(): number {
-  const { now: read = '', frozen } = main.dataset;
-  if (read !== renderedAt) {
-    renderedAt = read;
+/** Updates ages once a second. They stay while the emulator's clock is paused. */
+setInterval(() => {
+  const { now = '', frozen } = main.dataset;
+  if (now !== renderedAt) {
+    renderedAt = now;
     shownAt = Date.now();
   }
-  return Date.parse(read) + (frozen === undefined ? Date.now() - shownAt : 0);
-}
-
-/** Updates times once a second. */
-setInterval(() => {
-  for (const time of main.querySelectorAll<HTMLTimeElement>('time[data-runs]')) {
-    time.dateTime = new Date(Date.parse(time.dateTime) + 1000).toISOString();
-    time.textContent = moment(time.dateTime);
-  }
-  for (const left of main.querySelectorAll<HTMLElement>('[data-left]')) {
-    const seconds = Math.max(0, Number(left.dataset['left']) - 1);
-    left.dataset['left'] = String(seconds);
-    left.textContent = span(seconds * 1000);
-  }
-  const at = now();
-  if (Number.isNaN(at)) return;
+  const at = Date.parse(now) + (frozen === undefined ? Date.now() - shownAt : 0);
   for (const time of main.querySelectorAll<HTMLTimeElement>('time[data-ago]')) {
     const words = ago(at - Date.parse(time.dateTime));
     // Writing the same text again would clear the user's selection.
@@ -71,47 +282,11 @@ setInterval(() => {
   }
 }, 1000);
 
-// "Select all".
-document.addEventListener('change', ({ target }) => {
-  if (!(target instanceof HTMLInputElement) || target.dataset['all'] === undefined) return;
-  for (const field of target.form?.elements ?? [])
-    if (field instanceof HTMLInputElement) field.checked = target.checked;
-});
-
-/** Shortcuts that work anywhere except in fields. */
-const KEYS: Readonly<Record<string, () => boolean>> = {
-  '/': () => {
-    const search = document.querySelector<HTMLInputElement>('[data-search]');
-    search?.focus();
-    search?.select();
-    return search !== null;
-  },
-  j: () => moveTo(1),
-  k: () => moveTo(-1),
-  '?': toggleShortcuts,
-};
-
-function toggleShortcuts(): boolean {
-  const dialog = document.querySelector<HTMLDialogElement>('#shortcuts');
-  if (dialog?.open) dialog.close();
-  else dialog?.showModal();
-  return dialog !== null;
-}
-
-/** Focuses the link of the next or previous row, so that Enter opens it. */
-function moveTo(step: 1 | -1): boolean {
-  const links = [...main.querySelectorAll<HTMLElement>('tbody tr')].flatMap(
-    (row) => row.querySelector<HTMLElement>('a[href]') ?? [],
-  );
-  const at = links.findIndex((link) => link.closest('tr')?.contains(document.activeElement));
-  const next = at < 0 ? links[0] : links[at + step];
-  next?.focus();
-  return next !== undefined;
-}
-
+// A slash focuses the search, except in fields.
 document.addEventListener('keydown', (event) => {
   const { key, target, ctrlKey, metaKey, altKey } = event;
-  if (ctrlKey || metaKey || altKey || event.isComposing) return;
-  if (target instanceof Element && target.closest('input, select, textarea, [contenteditable]')) return;
-  if (Object.hasOwn(KEYS, key) && KEYS[key]?.()) event.preventDefault();
+  if (key !== '/' || ctrlKey || metaKey || altKey) return;
+  if (target instanceof Element && target.closest('input, select, textarea')) return;
+  event.preventDefault();
+  required('search').focus();
 });

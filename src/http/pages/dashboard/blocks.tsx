@@ -6,22 +6,17 @@ import { Link } from '../layout.tsx';
 import { PageContext } from './page.tsx';
 import { ago, clip } from './text.ts';
 
-/** Shows an instant. `zone` adds UTC where no heading says so. With `runs`, the script advances it. */
-export function Time({ at, runs, zone }: { at: string; runs?: boolean; zone?: boolean }) {
+/** Shows an instant. `zone` adds UTC where no heading says so. */
+export function Time({ at, zone }: { at: string; zone?: boolean }) {
   return (
     <>
-      <time datetime={at} data-runs={runs ? '' : undefined}>
-        {moment(at)}
-      </time>
+      <time datetime={at}>{moment(at)}</time>
       {zone && ' UTC'}
     </>
   );
 }
 
-/**
- * Shows how long ago something happened. The exact time appears on hover, or when the row has the focus. The script
- * keeps the text up to date.
- */
+/** Shows how long ago something happened, or how soon it will. The script keeps the text up to date. */
 export function Ago({ at }: { at: string }) {
   const { now } = useContext(PageContext);
   return (
@@ -31,48 +26,14 @@ export function Ago({ at }: { at: string }) {
   );
 }
 
-/** Texts up to this length are never shortened. */
-const SHORT = 20;
-/** A shortened text keeps its end, which distinguishes similar texts. The style sheet reserves space for it. */
-const TAIL = 8;
-const CHARACTERS = new Intl.Segmenter();
-
-/**
- * Text or a link, shortened in the middle if it does not fit. Screen readers, the clipboard and search get the whole
- * text, unless it is too long for a list.
- */
-export function Short(props: { text: string; to?: string }) {
-  const { to } = props;
+/** A link to a record's page, whose text may be long. */
+export function RecordLink({ to, text }: { to: string; text: string }) {
   const { mask } = useContext(PageContext);
-  const text = clip(props.text, mask);
-  const isShort = text.length <= SHORT;
-  if (isShort && to === undefined) return text;
-  // Split by visible characters.
-  const all = [...CHARACTERS.segment(text)].map(({ segment }) => segment);
-  const content = isShort ? text : [<span>{all.slice(0, -TAIL).join('')}</span>, all.slice(-TAIL).join('')];
-  const whole = isShort ? undefined : text;
-  if (to === undefined) {
-    return (
-      <span class="short" title={text === props.text ? text : undefined}>
-        {content}
-      </span>
-    );
-  }
   return (
-    <Link href={to} class={isShort ? 'id' : 'id short'} title={whole} aria-label={whole}>
-      {content}
+    <Link href={to} class="id">
+      {clip(text, mask)}
     </Link>
   );
-}
-
-/** The length of an address that fits in two lines of a list. */
-const TWO_LINES = 62;
-
-/** An address. A longer one than fits in two lines loses its beginning, because port and path tell more. */
-export function ShortAddress(props: { url: string }) {
-  const url = useContext(PageContext).mask(props.url);
-  if (url.length <= TWO_LINES) return <span>{url}</span>;
-  return <span title={url.length < 3 * TWO_LINES ? url : undefined}>…{url.slice(-TWO_LINES)}</span>;
 }
 
 /** @param props `of`: the style, and the default text */
@@ -141,15 +102,6 @@ export function Facts({ rows }: { rows: FactRows }) {
           ),
       )}
     </dl>
-  );
-}
-
-export function FactsBox(props: { id?: string; label: string; rows: FactRows; children?: Child }) {
-  return (
-    <section class="box" id={props.id} aria-label={props.label}>
-      <Facts rows={props.rows} />
-      {props.children}
-    </section>
   );
 }
 
@@ -226,44 +178,26 @@ export function FoldedCode(props: { id: string; title: string; code?: string; te
   );
 }
 
-function CommandCode({ id, run, does }: { id: string; run: CommandHint; does: string }) {
-  return <Code id={id} text={useContext(PageContext).style.command(run)} what={`The command that ${does}`} />;
-}
-
-/** A command that does the same as a form beside it, collapsed. */
-export function CommandFold(props: { id: string; run: CommandHint; does: string }) {
-  return (
-    <details id={`${props.id}-fold`}>
-      <summary>
-        Command <span class="unseen">that {props.does}</span>
-      </summary>
-      <CommandCode {...props} />
-    </details>
-  );
-}
-
-/** Says how many more records exist, and shows the command that lists all. */
-export function More({ id, count, run, of }: { id: string; count: number; run: CommandHint; of: string }) {
+/** Says how many more records exist, and the command that lists all. */
+export function More({ count, run }: { count: number; run: CommandHint }) {
+  const { style } = useContext(PageContext);
   if (count <= 0) return null;
   return (
-    <div>
-      <p class="soft">And {count} more.</p>
-      <CommandFold id={id} run={run} does={`shows all ${of}`} />
-    </div>
+    <p class="soft">
+      And {count} more: <code>{style.command(run)}</code>
+    </p>
   );
 }
 
 /**
  * A column. On a phone, rows are cards without headings, so the label explains the value. The cells of `head` are the
- * row headings. Other kinds have a fixed width: amounts are right-aligned, names and addresses are shortened if
- * necessary, and long texts may wrap.
+ * row headings. Other kinds have a fixed width: amounts are right-aligned, and long texts may wrap.
  */
 export type Column<Item> = readonly [
   heading: string,
   kind:
     | 'head'
     | 'plain'
-    | 'select'
     | 'amount'
     | 'state'
     | 'time'
@@ -271,32 +205,21 @@ export type Column<Item> = readonly [
     | 'few'
     | 'action'
     | 'name'
-    | 'address'
     | 'cause'
     | 'long',
   cell: (item: Item) => Child,
   label?: string,
 ];
 
-/** Identifies a row. */
-export type RowKey = { 'data-key'?: string };
-
-const byId = (item: object) => ('id' in item ? { 'data-key': String(item.id) } : {});
-
-/**
- * Shows items as a table, which scrolls sideways if necessary.
- *
- * @param props `keyOf`: by default the item's id; `none`: replaces an empty table
- */
+/** Shows items as a table, which scrolls sideways if necessary. @param props `none`: replaces an empty table */
 export function Table<Item extends object>(props: {
   id: string;
   label: string;
   columns: readonly Column<Item>[];
   rows: readonly Item[];
-  keyOf?: ((item: Item) => RowKey) | undefined;
   none?: string;
 }) {
-  const { id, label, columns, rows, keyOf = byId, none } = props;
+  const { id, label, columns, rows, none } = props;
   if (none !== undefined && rows.length === 0) return <p class="soft">{none}</p>;
   return (
     <section id={id} class="scroll" tabindex={0} aria-label={label}>
@@ -313,7 +236,7 @@ export function Table<Item extends object>(props: {
         </thead>
         <tbody>
           {rows.map((item) => (
-            <tr {...keyOf(item)}>
+            <tr id={'id' in item ? `row-${item.id}` : undefined}>
               {columns.map(([, kind, cell, label]) =>
                 kind === 'head' ? (
                   <th scope="row">{cell(item)}</th>

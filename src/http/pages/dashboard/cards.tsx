@@ -1,18 +1,16 @@
 import type { CardTransaction } from '../../../contract/card.ts';
 import { CARD_ACTIONS, CARD_MOVEMENTS, CARD_TRANSITIONS } from '../../../contract/card-status.ts';
 import { command } from '../../../contract/error.ts';
-import { CARD_DEFAULTS } from '../../../contract/sample-values.ts';
 import { maskedCardNumber } from '../../../contract/secrets.ts';
 import type { Card } from '../../../domain/state.ts';
 import type { AppDependencies } from '../../environment.ts';
 import { inGroups, Link, shownAmount } from '../layout.tsx';
-import { Ago, Code, type Column, FactsBox, More, Section, Status, Table, Time } from './blocks.tsx';
-import { curlOf } from './exchange.tsx';
+import { Ago, type Column, Facts, More, Section, Status, Table, Time } from './blocks.tsx';
 import { Field, Form } from './forms.tsx';
 import { type List, listPage } from './list.tsx';
 import { MerchantField } from './new-payment.tsx';
 import { type FormAction, type NounPages, type PageRenderer, recordPage } from './page.tsx';
-import { listPath, PER_PAGE, PLACES, recordPath, recordRoute } from './paths.ts';
+import { PER_PAGE, PLACES, recordPath, recordRoute } from './paths.ts';
 import { capitalized } from './text.ts';
 
 export const CARDS: List<Card> = {
@@ -22,9 +20,9 @@ export const CARDS: List<Card> = {
     choices: [],
     texts: ['title', 'id', 'number', 'nameOnCard', 'email'],
   },
-  records: ({ cards }) => cards.all,
-  columns: (parts, from) => [
-    ['Card', 'head', ({ id, title }) => <Link href={recordPath('cards', id, from)}>{title}</Link>],
+  records: ({ cards }) => [...cards.all.values()].reverse(),
+  columns: (parts) => [
+    ['Card', 'head', ({ id, title }) => <Link href={recordPath('cards', id)}>{title}</Link>],
     ['Number', 'name', ({ number }) => <code>{maskedCardNumber(number)}</code>],
     ['Balance', 'amount', (card) => inGroups(shownAmount(parts, card.availableBalance, card.currency))],
     ['Status', 'state', ({ status }) => <Status of={status} />],
@@ -32,20 +30,7 @@ export const CARDS: List<Card> = {
     ['Merchant', 'name', ({ merchantId }) => parts.merchants.of({ merchantId })?.name, 'of'],
     ['Created', 'time', ({ createdAt }) => <Ago at={createdAt} />],
   ],
-  first: (parts) => (
-    <>
-      <p>Create one below, or through the API with the secret key as bearer token:</p>
-      <Code
-        id="sample"
-        text={curlOf(
-          parts.dialect.merchant.createCard(CARD_DEFAULTS),
-          parts.runtime.baseUrl(),
-          parts.merchants.default.secretKey,
-        )}
-        what="The command that creates a card"
-      />
-    </>
-  ),
+  first: () => <p>Create one below, or through the API.</p>,
   below: (parts) => <Create parts={parts} />,
 };
 
@@ -65,7 +50,7 @@ function Create({ parts }: { parts: AppDependencies }) {
   );
 }
 
-export const cardPage: PageRenderer = ({ parts, id, query }) => {
+export const cardPage: PageRenderer = ({ parts, id }) => {
   const card = parts.cards.require(id);
   const amount = (value: string) => shownAmount(parts, value, card.currency);
   const number = (
@@ -91,12 +76,13 @@ export const cardPage: PageRenderer = ({ parts, id, query }) => {
     { title: card.title, sum: amount(card.availableBalance), status: <Status of={card.status} /> },
     <>
       <div class="columns">
-        <FactsBox id="card" label="Card" rows={facts} />
-        <CardActions card={card} from={recordPath('cards', card.id, listPath('cards', query))} />
+        <section class="box" id="card" aria-label="Card">
+          <Facts rows={facts} />
+        </section>
+        <CardActions card={card} from={recordPath('cards', card.id)} />
       </div>
       <Transactions card={card} parts={parts} />
     </>,
-    query,
   );
 };
 
@@ -150,7 +136,7 @@ function Transactions({ card, parts }: { card: Card; parts: AppDependencies }) {
         rows={all.slice(0, PER_PAGE)}
         none="No transactions yet. Charge or fund the card."
       />
-      <More id="older" count={all.length - PER_PAGE} run={command('cards show', card.id)} of="transactions" />
+      <More count={all.length - PER_PAGE} run={command('cards show', card.id)} />
     </Section>
   );
 }

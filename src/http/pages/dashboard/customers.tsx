@@ -28,7 +28,7 @@ export function Customers({ parts }: { parts: AppDependencies }) {
         rows={messages.page(PER_PAGE, undefined, () => true).data}
         none="None yet. A live checkout sends a code when the customer enters the e-mail of a wallet."
       />
-      <More id="more-codes" count={messages.size - PER_PAGE} run={command('inbox')} of="codes" />
+      <More count={messages.size - PER_PAGE} run={command('inbox')} />
       <h3>Wallets for live mode</h3>
       <Table
         id="wallet-list"
@@ -37,7 +37,7 @@ export function Customers({ parts }: { parts: AppDependencies }) {
         rows={wallets.slice(0, PER_PAGE)}
         none="None. Wallets come from the configuration file or an imported state."
       />
-      <More id="more-wallets" count={wallets.length - PER_PAGE} run={command('wallets')} of="wallets" />
+      <More count={wallets.length - PER_PAGE} run={command('wallets')} />
     </Section>
   );
 }
@@ -45,20 +45,7 @@ export function Customers({ parts }: { parts: AppDependencies }) {
 function codeColumns(parts: AppDependencies): Column<Message>[] {
   return [
     ['E-mail', 'head', ({ email }) => email],
-    [
-      'Code',
-      'plain',
-      (message) =>
-        statusOf(message, parts) === 'valid' ? (
-          <Copyable
-            id={`code-${message.id}`}
-            text={message.code}
-            what={`the code for ${message.identifier}`}
-          />
-        ) : (
-          <code class="soft">{message.code}</code>
-        ),
-    ],
+    ['Code', 'plain', ({ code }) => <code>{code}</code>],
     ['Status', 'plain', (message) => <Status of={statusOf(message, parts)} />],
     [
       'Payment',

@@ -22,13 +22,11 @@ export function SampleInitiate({ parts }: { parts: AppDependencies }) {
   return <Code id="sample" text={curlOf(call, baseUrl)} what="The command that initiates a payment" />;
 }
 
-/** Returns the curl command for a service call. @param secretKey sent as the bearer token */
-export function curlOf({ path, form = {}, json }: ServiceCall, baseUrl: string, secretKey?: string): string {
+/** Returns the curl command for a service call. */
+function curlOf({ path, form = {} }: ServiceCall, baseUrl: string): string {
   return [
     `curl ${shellWord(baseUrl + path)}`,
-    ...(secretKey === undefined ? [] : [`-H ${quoted(`Authorization: Bearer ${secretKey}`)}`]),
     ...Object.entries(form).map(([name, value]) => `--data-urlencode ${quoted(`${name}=${value}`)}`),
-    ...(json ? [`-H 'Content-Type: application/json'`, `-d ${quoted(JSON.stringify(json))}`] : []),
   ].join(' \\\n  ');
 }
 
@@ -102,7 +100,7 @@ function OneSide(props: { side: Side; id: string; what: string; limit: number; c
   return (
     <>
       <Code
-        text={[line, body && ['\n', ...withKeys(mask(pretty(body), { most: limit }))]]}
+        text={[line, body && ['\n', mask(pretty(body), { most: limit })]]}
         what={capitalized(what)}
         copies={isWhole ? `${id}-body` : undefined}
         wraps
@@ -116,12 +114,6 @@ function OneSide(props: { side: Side; id: string; what: string; limit: number; c
       </div>
     </>
   );
-}
-
-/** Marks the names of fields, so that the values stand out. */
-function withKeys(text: string): Child[] {
-  const parts = text.split(/^(\S+ = ?|\s*"[^"]*":)/m);
-  return parts.map((part, index) => (index % 2 ? <span class="key">{part}</span> : part));
 }
 
 export function recordedSides(recorded: RecordedRequest): { request: Side; response: Side } {

@@ -1,12 +1,11 @@
 import * as z from 'zod/mini';
 import { type ActiveFault, describeFault } from '../../../contract/active-fault.ts';
-import { shellWord } from '../../../contract/curl.ts';
-import { type CommandHint, command, kebab } from '../../../contract/error.ts';
+import { command } from '../../../contract/error.ts';
 import type { FaultRule } from '../../../contract/fault.ts';
 import { parseInput } from '../../../contract/input.ts';
 import { namesOf } from '../../../contract/vocabulary.ts';
 import type { AppDependencies } from '../../environment.ts';
-import { type Column, CommandFold, Copyable, Section, Table } from './blocks.tsx';
+import { type Column, Copyable, Section, Table } from './blocks.tsx';
 import { Form } from './forms.tsx';
 import type { NounPages } from './page.tsx';
 import { CLEAR_FAULTS, PLACES } from './paths.ts';
@@ -44,24 +43,10 @@ export const FAULT_PRESETS = {
 
 const PresetForm = z.strictObject({ preset: z.enum(namesOf(FAULT_PRESETS)) });
 
-/** @throws GatewayError `invalid_fields` for an unknown name */
-function requirePreset(name: string | undefined): FaultPreset {
-  return FAULT_PRESETS[parseInput(PresetForm, { preset: name }).preset];
-}
-
-/** The command that sets a rule. */
-export function commandFor({ route, ...members }: FaultRule): CommandHint {
-  const flags = Object.entries(members).flatMap(([name, value]) => [
-    `--${kebab(name)}`,
-    ...(value === true ? [] : [String(value)]),
-  ]);
-  return command('faults set', shellWord(route), ...flags);
-}
-
 const SET = command('faults set', '--help');
 const PRESET = `${PLACES.settings.path}/preset`;
 
-/** Shows the rules, and common faults, each with a button and the equivalent command. */
+/** Shows the rules, and common faults, each with a button. */
 export function Faults({ parts: { faults, runtime } }: { parts: AppDependencies }) {
   return (
     <Section id="faults" title="Faults">
@@ -70,15 +55,13 @@ export function Faults({ parts: { faults, runtime } }: { parts: AppDependencies 
         label="Rules, in the order in which they apply"
         columns={COLUMNS}
         rows={faults.list}
-        keyOf={({ rule: { route, identifier = '' } }) => ({ 'data-key': `${route} ${identifier}` })}
         none="No faults are active."
       />
       <ul class="choices">
-        {Object.entries(FAULT_PRESETS).map(([name, { label, does, rule }]) => (
+        {Object.entries(FAULT_PRESETS).map(([name, { label, does }]) => (
           <li>
             <Form to={PRESET} send={['preset', name]} submit={label} />
             <p>{does}</p>
-            <CommandFold id={`command-${name}`} run={commandFor(rule)} does={`sets ${label}`} />
           </li>
         ))}
       </ul>
@@ -109,7 +92,7 @@ const COLUMNS: readonly Column<ActiveFault>[] = [
 
 export const FAULT_FORMS: NounPages['forms'] = {
   [PRESET]: async ({ faults }, { preset }) => {
-    faults.set(requirePreset(preset).rule);
+    faults.set(FAULT_PRESETS[parseInput(PresetForm, { preset }).preset].rule);
   },
   [CLEAR_FAULTS]: async ({ faults }, { route, identifier }) => {
     faults.clear(route || undefined, { identifier: identifier || undefined });

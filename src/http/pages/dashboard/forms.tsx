@@ -5,7 +5,7 @@ import type { FormValues } from './paths.ts';
 import { capitalized } from './text.ts';
 
 /** The rejected form that contains a field. */
-const Rejected = createContext<(Refusal & { forgets?: boolean | undefined }) | undefined>(undefined);
+const Rejected = createContext<Refusal | undefined>(undefined);
 
 const firstWrong = ({ values = {}, error }: Refusal) =>
   Object.keys(values).find((name) => error.problemWith(name) !== undefined);
@@ -31,7 +31,7 @@ export function Field(props: {
   const { name, label, value, type = 'text', wide, scope = '', rows, hint, options, ...looks } = props;
   const id = `field-${scope}${name}`;
   const rejected = useContext(Rejected);
-  const current = (rejected?.forgets ? undefined : rejected?.values?.[name]) ?? value;
+  const current = rejected?.values?.[name] ?? value;
   const problem = rejected?.error.problemWith(name);
   const isWrong = problem !== undefined;
   const described = [isWrong && `${id}-problem`, hint && `${id}-hint`].filter(Boolean);
@@ -95,8 +95,6 @@ export function Submit({ look = 'plain', send, about, children }: ButtonProps & 
 
 interface FormProps extends ButtonProps {
   to: string;
-  /** For fields elsewhere on the page, which name it in their `form` attribute. */
-  id?: string;
   /** The accessible name, if the context does not make the form clear. */
   label?: string | undefined;
   /** A question to confirm before the form is sent. It needs the script. */
@@ -104,8 +102,6 @@ interface FormProps extends ButtonProps {
   hidden?: FormValues;
   /** Default: true for a form without fields. */
   inline?: boolean;
-  /** Does not show submitted values again. */
-  forgets?: boolean;
   /** The button's label. Without it, the children contain the button. */
   submit?: string;
   children?: Child;
@@ -114,17 +110,10 @@ interface FormProps extends ButtonProps {
 export function Form(props: FormProps) {
   const { to, label, confirm, hidden = {}, children, inline = children === undefined, submit } = props;
   const { refusal } = useContext(PageContext);
-  const rejected = refusal?.to === to ? { ...refusal, forgets: props.forgets } : undefined;
+  const rejected = refusal?.to === to ? refusal : undefined;
   const look = inline ? 'inline' : 'form';
   return (
-    <form
-      id={props.id}
-      method="post"
-      action={below(to)}
-      class={look}
-      aria-label={label}
-      data-confirm={confirm}
-    >
+    <form method="post" action={below(to)} class={look} aria-label={label} data-confirm={confirm}>
       {Object.entries(hidden).map(([name, value]) => (
         <input type="hidden" name={name} value={value} />
       ))}

@@ -10,7 +10,7 @@ import { below, Link, renderDocument, secure } from '../layout.tsx';
 import { Copyable, Time } from './blocks.tsx';
 import { Form } from './forms.tsx';
 import { type Page, PageContext, type Refusal } from './page.tsx';
-import { CLEAR_FAULTS, FAULTS, PLACES, RESUME_CLOCK, SEARCH, UI } from './paths.ts';
+import { CLEAR_FAULTS, FAULTS, LISTS, PLACES, RESUME_CLOCK, UI } from './paths.ts';
 import { againstReal } from './text.ts';
 
 /** Renders a whole dashboard page, with any error on top. */
@@ -18,8 +18,6 @@ export function renderPage(c: AppContext, parts: AppDependencies, page: Page, re
   const { runtime, clock } = parts;
   const base = basePath(runtime);
   const { now, frozen } = clock.read();
-  // The response to a form has the form's URL, not the page's.
-  const answered = c.req.method === 'POST' ? base + page.path : undefined;
   return renderDocument(
     { language: 'en', theme: 'system', nonce: secure(c, { script: 'own' }), base },
     `${page.title} · gateway-sim`,
@@ -32,23 +30,22 @@ export function renderPage(c: AppContext, parts: AppDependencies, page: Page, re
         <a class="skip" href="#content">
           Skip to content
         </a>
-        <Top parts={parts} query={page.query} />
+        <Top parts={parts} page={page} />
         <Navigation page={page} />
         <main
           id="content"
           tabindex={-1}
-          data-page={answered}
           data-still={page.isStill ? '' : undefined}
           data-now={timestamp(now)}
           data-frozen={frozen ? '' : undefined}
         >
-          <div id="trouble">
+          <div id="trouble" role="status">
             <FaultChip parts={parts} page={page} />
             <ClockChip parts={parts} page={page} />
             <EditChip parts={parts} />
           </div>
           {refusal && (
-            <div class="box alert" role="alert" data-keep="">
+            <div class="box alert" id="problem" role="alert" data-keep="">
               {refusal.error.problems.map((problem) => (
                 <p>
                   <strong>{problem}</strong>
@@ -63,7 +60,6 @@ export function renderPage(c: AppContext, parts: AppDependencies, page: Page, re
           Documentation: <code>{runtime.style.command(command('docs'))}</code>{' '}
           <Link href="/_sim/openapi.json">OpenAPI document</Link>
         </footer>
-        <Shortcuts />
       </div>
     </PageContext.Provider>,
   );
@@ -84,7 +80,13 @@ function Fix({ of }: { of: Hint }) {
   );
 }
 
-function Top({ parts: { runtime, events }, query }: { parts: AppDependencies; query: string | undefined }) {
+interface FrameProps {
+  parts: AppDependencies;
+  page: Page;
+}
+
+function Top({ parts: { runtime, events }, page: { place, query } }: FrameProps) {
+  const list = LISTS.find((name) => name === place) ?? 'payments';
   return (
     <section class="top" aria-label="Emulator">
       <p class="brand">
@@ -100,30 +102,23 @@ function Top({ parts: { runtime, events }, query }: { parts: AppDependencies; qu
         data-events={below('/_sim/events')}
         data-since={events.newest}
       />
-      <p id="news" class="unseen" role="status" />
-      <search aria-label="All records">
-        <form method="get" action={below(SEARCH)}>
+      <search>
+        <form method="get" action={below(PLACES[list].path)}>
           <label class="unseen" for="search">
             Search
           </label>
           <input
             id="search"
             type="search"
-            name="q"
+            name="text"
             value={query}
-            placeholder="Search orders, names, amounts"
+            placeholder={`Search ${PLACES[list].name.toLowerCase()}`}
             autocomplete="off"
-            data-search
           />
         </form>
       </search>
     </section>
   );
-}
-
-interface FrameProps {
-  parts: AppDependencies;
-  page: Page;
 }
 
 function FaultChip({ parts, page: { path } }: FrameProps) {
@@ -146,11 +141,14 @@ function ClockChip({ parts, page: { path } }: FrameProps) {
   return (
     <section class="chip" id="alarm-clock" aria-label="Changed clock">
       <strong>{frozen ? 'Clock is paused' : againstReal(ahead)}</strong>
-      <span class="roomy">
-        {frozen && 'at '}
-        <Time at={timestamp(now)} runs={!frozen} zone />
-      </span>
-      {frozen && <Form to={RESUME_CLOCK} hidden={{ from: path }} submit="Resume" />}
+      {frozen && (
+        <>
+          <span class="roomy">
+            at <Time at={timestamp(now)} zone />
+          </span>
+          <Form to={RESUME_CLOCK} hidden={{ from: path }} submit="Resume" />
+        </>
+      )}
     </section>
   );
 }
@@ -160,9 +158,8 @@ function EditChip({ parts: { state } }: { parts: AppDependencies }) {
   if (kept === undefined) return null;
   return (
     <section class="chip" id="alarm-edit" aria-label="Edited state">
-      <span title={`The edited file was replaced and is kept as ${kept}`}>db.json was edited</span>
-      <span class="roomy">
-        and replaced; kept as <code>{basename(kept)}</code>
+      <span>
+        db.json was edited and replaced; kept as <code>{basename(kept)}</code>
       </span>
     </section>
   );
@@ -181,28 +178,5 @@ function Navigation({ page }: { page: Page }) {
         ))}
       </ul>
     </nav>
-  );
-}
-
-const SHORTCUTS = [
-  ['/', 'search everything'],
-  ['j', 'next row'],
-  ['k', 'previous row'],
-  ['Enter', 'open the row'],
-  ['?', 'show this list'],
-] as const;
-
-/** The list of keyboard shortcuts, which the script opens. */
-function Shortcuts() {
-  return (
-    <dialog id="shortcuts" aria-label="Keyboard shortcuts">
-      <ul>
-        {SHORTCUTS.map(([key, does]) => (
-          <li>
-            <kbd>{key}</kbd> {does}
-          </li>
-        ))}
-      </ul>
-    </dialog>
   );
 }

@@ -2,16 +2,8 @@ import type { Child } from 'hono/jsx';
 import type { AppDependencies } from '../../environment.ts';
 import { Link } from '../layout.tsx';
 import { type Column, Status, Table } from './blocks.tsx';
-import type { Beside, PageRenderer } from './page.tsx';
-import {
-  type FormValues,
-  listPath,
-  PER_PAGE,
-  PLACES,
-  type Place,
-  type RecordPlace,
-  recordPath,
-} from './paths.ts';
+import type { PageRenderer } from './page.tsx';
+import { type FormValues, LISTS, listPath, PER_PAGE, PLACES, type Place } from './paths.ts';
 import { capitalized, grouped } from './text.ts';
 
 /** A filter of a list: one click selects a value. */
@@ -34,23 +26,18 @@ interface Filter<Item> {
   isOfAudit?: (item: Item, parts: AppDependencies) => boolean;
 }
 
-export interface Records<Item> {
-  size: number;
-  /** Visits records with their places, newest first, until `visit` returns false. */
-  backwards: (visit: (item: Item, place: number) => boolean) => void;
-}
-
 /** The definition of a list. */
 export interface List<Item> {
   place: Place;
   /** The name of one record, in the singular. */
   noun: string;
   filter: Filter<Item>;
-  /** Shown next to the heading of a list that is not empty. @param from the page to return to */
-  action?: (from: string, query: FormValues) => Child;
+  /** Shown next to the heading of a list that is not empty. */
+  action?: Child;
   /** Shown between the heading and the list. */
-  notice?: (query: FormValues, parts: AppDependencies) => Child;
-  records: (parts: AppDependencies, query: FormValues) => Records<Item>;
+  notice?: (parts: AppDependencies) => Child;
+  /** Newest first. */
+  records: (parts: AppDependencies, query: FormValues) => readonly Item[];
   /** @param from the page to return to */
   columns: (parts: AppDependencies, from: string, query: FormValues) => readonly Column<Item>[];
   /** Explains how to get a first record. */
@@ -64,53 +51,66 @@ export function listPage<Item extends object>(list: List<Item>): PageRenderer {
   return ({ parts, query: request }) => {
     const query = queryOf(request, filter);
     const path = listPath(place, query);
-    const { records, audits } = withoutAudits(list, parts, query);
-    const isEmpty = records.size === 0;
-    const { data, start, total, newer, older } = partOf(
-      records,
-      query['cursor'],
-      matcher(filter, query, parts),
-    );
-    const id = `no-${noun.toLowerCase()}`;
+    const all = list.records(parts, query);
+    const ofAudits = all.filter((item) => filter.isOfAudit?.(item, parts));
+    const hidden = new Set(query['audits'] === undefined ? ofAudits : []);
+    const records = all.filter((item) => !hidden.has(item));
+    const isEmpty = records.length === 0;
+    const found = records.filter(matcher(filter, query, parts));
+    const page = Math.max(1, Number(query['page'] ?? 1));
+    const start = (page - 1) * PER_PAGE;
+    const end = Math.min(start + PER_PAGE, found.length);
+    const id = `no-${noun}`;
     const content = (
       <>
         <div class="toolbar">
           <h1>{title}</h1>
-          {!isEmpty && list.action?.(path, query)}
+          {!isEmpty && list.action}
           {!isEmpty &&
             filter.choices.map((choice) => (
               <Choices
                 id={`${place}-${choice.name}`}
                 choice={choice}
                 chosen={query[choice.name] || undefined}
-                to={(value) => listPath(place, { ...query, [choice.name]: value, cursor: undefined })}
+                to={(value) => listPath(place, { ...query, [choice.name]: value, page: undefined })}
                 counts={choice.isCounted && countsOf(choice, records, parts)}
               />
             ))}
         </div>
-        {list.notice?.(request, parts)}
+        {list.notice?.(parts)}
         {query['text'] && (
-          <p>
-            Only matches of “{query['text']}”.{' '}
-            <Link href={listPath(place, { ...query, text: undefined, cursor: undefined })}>Show all</Link>
+          <p class="inline">
+            Only matches of “{query['text']}”.
+            <Link href={listPath(place, { ...query, text: undefined, page: undefined })}>Show all</Link>
+            {LISTS.filter((other) => other !== place).map((other) => (
+              <Link href={listPath(other, { text: query['text'] })}>Search in {PLACES[other].name}</Link>
+            ))}
           </p>
         )}
-        {data.length > 0 ? (
+        {end > start ? (
           <>
             <div class="box list" id={place}>
-              <Rows list={list} rows={data} parts={parts} from={path} query={query} />
+              <Table
+                id={`${noun}-list`}
+                label={`${capitalized(noun)}s, newest first`}
+                columns={list.columns(parts, path, query)}
+                rows={found.slice(start, end)}
+              />
             </div>
             <p class="pages" id="pages">
               <span>
-                {grouped(start + 1)}-{grouped(start + data.length)} of {grouped(total)}
+                {grouped(start + 1)}-{grouped(end)} of {grouped(found.length)}
               </span>
-              {newer && (
-                <Link class="button plain" href={listPath(place, { ...query, ...newer })}>
+              {page > 1 && (
+                <Link
+                  class="button plain"
+                  href={listPath(place, { ...query, page: page > 2 ? String(page - 1) : undefined })}
+                >
                   Newer
                 </Link>
               )}
-              {older && (
-                <Link class="button plain" href={listPath(place, { ...query, ...older })}>
+              {end < found.length && (
+                <Link class="button plain" href={listPath(place, { ...query, page: String(page + 1) })}>
                   Older
                 </Link>
               )}
@@ -126,13 +126,13 @@ export function listPage<Item extends object>(list: List<Item>): PageRenderer {
             No matches. <Link href={unfiltered}>Clear filters</Link>
           </p>
         )}
-        {audits > 0 && (
+        {ofAudits.length > 0 && (
           <p class="soft">
-            {grouped(audits)} from audits,{' '}
+            {grouped(ofAudits.length)} from audits,{' '}
             <Link
               href={listPath(place, {
                 ...query,
-                cursor: undefined,
+                page: undefined,
                 audits: query['audits'] ? undefined : 'show',
               })}
             >
@@ -143,125 +143,28 @@ export function listPage<Item extends object>(list: List<Item>): PageRenderer {
         {list.below?.(parts)}
       </>
     );
-    return { place, path, title, content };
+    return { place, path, title, content, query: query['text'] };
   };
 }
 
-/** @returns the records to show, and the number of all that audits made */
-function withoutAudits<Item>({ records, filter }: List<Item>, parts: AppDependencies, query: FormValues) {
-  const all = records(parts, query);
-  const { isOfAudit } = filter;
-  let audits = 0;
-  if (isOfAudit) {
-    all.backwards((item) => {
-      if (isOfAudit(item, parts)) audits++;
-      return true;
-    });
-  }
-  if (!isOfAudit || audits === 0 || query['audits'] !== undefined) return { records: all, audits };
-  const others: Records<Item> = {
-    size: all.size - audits,
-    backwards: (visit) => all.backwards((item, place) => isOfAudit(item, parts) || visit(item, place)),
-  };
-  return { records: others, audits };
-}
-
-/** @param query the filter of the list that links to the record's page */
-export function besideIn<Item extends { id: string }>(
-  list: List<Item>,
-  { parts, id, query: request }: Parameters<PageRenderer>[0],
-  place: RecordPlace,
-): Beside {
-  const query = queryOf(request, list.filter);
-  const matches = matcher(list.filter, query, parts);
-  let newer: string | undefined;
-  let older: string | undefined;
-  let isFound = false;
-  withoutAudits(list, parts, query).records.backwards((item) => {
-    if (item.id === id) isFound = true;
-    else if (!matches || matches(item)) {
-      if (isFound) older = item.id;
-      else newer = item.id;
-    }
-    return older === undefined;
-  });
-  const pathOf = (of: string | undefined) =>
-    of === undefined || !isFound ? undefined : recordPath(place, of, listPath(list.place, query));
-  return { newer: pathOf(newer), older: pathOf(older) };
-}
-
-/** Shows records of a list as a table. @param props `from`: the page to return to */
-export function Rows<Item extends object>(props: {
-  list: List<Item>;
-  rows: readonly Item[];
-  parts: AppDependencies;
-  from: string;
-  query?: FormValues;
-}) {
-  const { list, rows, parts, from, query = {} } = props;
-  const { noun, columns } = list;
-  return (
-    <Table
-      id={`${noun.toLowerCase()}-list`}
-      label={`${capitalized(noun)}s, newest first`}
-      columns={columns(parts, from, query)}
-      rows={rows}
-    />
-  );
-}
-
-/**
- * Returns the part of a list that begins at a cursor. A cursor is a place, so new records do not shift the part.
- *
- * @param wanted selects records; undefined for all
- */
-function partOf<Item>(
-  records: Records<Item>,
-  cursor: string | undefined,
-  wanted: ((item: Item) => boolean) | undefined,
-) {
-  const found: { item: Item; place: number }[] = [];
-  let start = 0;
-  records.backwards((item, place) => {
-    // Without a filter there is nothing to count.
-    if (!wanted && found.length > start + PER_PAGE) return false;
-    if (wanted && !wanted(item)) return true;
-    if (cursor !== undefined && place >= Number(cursor)) start++;
-    found.push({ item, place });
-    return true;
-  });
-  const end = start + PER_PAGE;
-  /** The cursor of the part that begins with this record: undefined for the newest. */
-  const cursorAt = (index: number) => (index > 0 ? String((found[index]?.place ?? 0) + 1) : undefined);
-  return {
-    data: found.slice(start, end).map(({ item }) => item),
-    start,
-    total: wanted ? found.length : records.size,
-    newer: start > 0 && { cursor: cursorAt(start - PER_PAGE) },
-    older: found.length > end && { cursor: cursorAt(end) },
-  };
-}
-
-/** Reads the filter and the cursor of a list. A cursor that is not a number is ignored. */
-function queryOf<Item>({ cursor, ...query }: FormValues, { choices }: Filter<Item>): FormValues {
+/** Reads the filter and the page of a list. A page that is not a number is ignored. */
+function queryOf<Item>({ page, ...query }: FormValues, { choices }: Filter<Item>): FormValues {
   const names = [...choices.map(({ name }) => name), 'text', 'audits'];
   return {
     ...Object.fromEntries(names.map((name) => [name, query[name]])),
-    cursor: cursor !== undefined && /^\d{1,10}$/.test(cursor) ? cursor : undefined,
+    page: page !== undefined && /^\d{1,10}$/.test(page) ? page : undefined,
   };
 }
 
 const valuesOf = <Item,>({ name, of }: Choice<Item>, item: Item, parts: AppDependencies) =>
   of ? of(item, parts) : [String(item[name])];
 
-/** Returns undefined if no filter is set. */
 function matcher<Item>({ choices, texts }: Filter<Item>, query: FormValues, parts: AppDependencies) {
   const chosen = choices.filter(({ name }) => query[name]);
   const hasText = textMatcher(texts, query['text']);
-  if (chosen.length === 0 && !hasText) return undefined;
   return (item: Item) =>
     chosen.every((choice) => valuesOf(choice, item, parts).includes(query[choice.name] ?? '')) &&
-    (hasText?.(item) ?? true);
+    hasText(item);
 }
 
 /**
@@ -305,26 +208,21 @@ function Choices<Item>(props: {
   );
 }
 
-function countsOf<Item>(choice: Choice<Item>, records: Records<Item>, parts: AppDependencies) {
+function countsOf<Item>(choice: Choice<Item>, records: readonly Item[], parts: AppDependencies) {
   const counts: Record<string, number> = {};
-  records.backwards((item) => {
+  for (const item of records)
     for (const value of valuesOf(choice, item, parts)) counts[value] = (counts[value] ?? 0) + 1;
-    return true;
-  });
-  return { all: records.size, of: counts };
+  return { all: records.length, of: counts };
 }
 
 /** Maximum number of distinct words in a search (chosen), because every record is searched for each. */
 const MAX_WORDS = 10;
 
-/** Matches items with every word of a text in some field, ignoring case; undefined without words. */
-export function textMatcher<Item>(
-  fields: readonly (keyof Item)[],
-  text = '',
-): ((item: Item) => boolean) | undefined {
+/** Matches items with every word of a text in some field, ignoring case. */
+function textMatcher<Item>(fields: readonly (keyof Item)[], text = ''): (item: Item) => boolean {
   const distinct = [...new Set(text.toLowerCase().split(/\s+/).filter(Boolean))];
   const words = distinct.slice(0, MAX_WORDS).map((word) => [word, asAmount(word)] as const);
-  if (words.length === 0) return undefined;
+  if (words.length === 0) return () => true;
   return (item) => {
     // Words contain no line feeds, so no match spans two fields.
     let texts = '';

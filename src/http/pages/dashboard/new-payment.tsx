@@ -1,11 +1,10 @@
-import type { Child } from 'hono/jsx';
 import { CHECKOUT_THEMES, MODES } from '../../../contract/vocabulary.ts';
 import { createPayment, initiateDefaults } from '../../create-payment.ts';
 import type { AppDependencies } from '../../environment.ts';
 import { Link } from '../layout.tsx';
 import { Field, Form } from './forms.tsx';
-import { Heading, type NounPages, type PageRenderer } from './page.tsx';
-import { PLACES, recordPath, UI } from './paths.ts';
+import type { NounPages, PageRenderer } from './page.tsx';
+import { recordPath, UI } from './paths.ts';
 import { capitalized } from './text.ts';
 
 const NEW_PAYMENT = `${UI}/new-payment`;
@@ -24,33 +23,25 @@ const newPaymentPage: PageRenderer = ({ parts }) => {
     currency: [...parts.runtime.settings.currencies.keys()],
     checkout_theme: CHECKOUT_THEMES,
   };
-  const fields = (belongs: (name: string) => boolean) =>
-    Object.entries(defaults)
-      .filter(([name]) => name !== 'public_key' && belongs(name))
-      .map(([name, value]) => (
-        <Field
-          name={name}
-          label={labelOf(name)}
-          {...(name === 'identifier' ? { placeholder: 'generated' } : { value })}
-          options={options[name]}
-          wide={/_url$|logo/.test(name)}
-        />
-      ));
-  const isElsewhere = (name: string) => Object.values(GROUPS).some((names) => names.test(name));
   const title = 'New payment';
   const content = (
     <>
-      <Heading title={title} list={PLACES.payments.path} />
+      <h1>{title}</h1>
       <section class="box" id="new-payment" aria-label="Payment fields">
         <Form to={NEW_PAYMENT} submit="Create payment" look="primary">
-          <Group title="Payment">
-            <MerchantField parts={parts} />
-            <Field name="mode" label="Mode" value="sandbox" options={MODES} />
-            {fields((name) => !isElsewhere(name))}
-          </Group>
-          {Object.entries(GROUPS).map(([group, names]) => (
-            <Group title={group}>{fields((name) => names.test(name))}</Group>
-          ))}
+          <MerchantField parts={parts} />
+          <Field name="mode" label="Mode" value="sandbox" options={MODES} />
+          {Object.entries(defaults)
+            .filter(([name]) => name !== 'public_key')
+            .map(([name, value]) => (
+              <Field
+                name={name}
+                label={labelOf(name)}
+                {...(name === 'identifier' ? { placeholder: 'generated' } : { value })}
+                options={options[name]}
+                wide={/_url$|logo/.test(name)}
+              />
+            ))}
         </Form>
         <p class="soft">
           This initiates the payment just like a merchant's code, with the same checks, warnings and faults.
@@ -61,18 +52,6 @@ const newPaymentPage: PageRenderer = ({ parts }) => {
   );
   return { place: 'payments', path: NEW_PAYMENT, title, content };
 };
-
-/** Groups of fields, by wire name. All other fields are in the first group. */
-const GROUPS = { Customer: /^customer_/, Addresses: /_url$/, Checkout: /logo|theme/ } as const;
-
-function Group({ title, children }: { title: string; children: Child }) {
-  return (
-    <fieldset class="group">
-      <legend>{title}</legend>
-      <div class="form">{children}</div>
-    </fieldset>
-  );
-}
 
 /** Converts `ipn_url` to `IPN URL`. */
 function labelOf(name: string): string {

@@ -4,8 +4,7 @@ import type { Mask } from '../../../contract/secrets.ts';
 import type { Mode } from '../../../contract/vocabulary.ts';
 import type { CallService } from '../../call-service.ts';
 import type { AppDependencies } from '../../environment.ts';
-import { Link } from '../layout.tsx';
-import { type FormValues, listPath, type Place, type RecordPlace, recordPath } from './paths.ts';
+import { type FormValues, type Place, type RecordPlace, recordPath } from './paths.ts';
 
 export interface Page {
   /** Null for a page outside the navigation. */
@@ -16,7 +15,7 @@ export interface Page {
   /** Whether the content stays the same after events. */
   isStill?: boolean;
   /** The search text. */
-  query?: string;
+  query?: string | undefined;
 }
 
 /** The error in a request. A rejected form is shown again with its values. */
@@ -65,71 +64,40 @@ export type FormAction = (
 /** The pages of one noun, and its forms, by the path that they post to. */
 export interface NounPages {
   pages: Readonly<Record<string, PageRenderer>>;
-  /** Returns where the page of an address is now; undefined if it is still there. */
-  moved?: Readonly<Record<string, (parts: AppDependencies, id: string) => string | undefined>>;
   /** The page above a form's path shows it again if it is rejected. */
   forms?: Readonly<Record<string, FormAction>>;
 }
 
-/** The paths of the pages before and after a record's, in the list with the same filter. */
-export interface Beside {
-  newer: string | undefined;
-  older: string | undefined;
-}
-
-interface HeadingProps {
+interface Heading {
   title: string;
   mode?: Mode;
   /** An amount that matters more than the other facts. */
   sum?: string;
   status?: Child;
-  beside?: Beside | undefined;
 }
 
-export function Heading({ title, mode, sum, status, beside, list }: HeadingProps & { list: string }) {
-  return (
-    <div class="heading">
-      <h1>{title}</h1>
-      {mode && <span class="tag">{mode}</span>}
-      {sum !== undefined && <span class="sum">{sum}</span>}
-      {status}
-      <nav class="inline back" aria-label="List">
-        {beside?.newer && (
-          <Link href={beside.newer} rel="prev">
-            Newer
-          </Link>
-        )}
-        {beside?.older && (
-          <Link href={beside.older} rel="next">
-            Older
-          </Link>
-        )}
-        <Link href={list}>Back to the {list.includes('?') && 'filtered '}list</Link>
-      </nav>
-    </div>
-  );
-}
-
-/**
- * Builds a record's page: its heading, a link back to the list, and its sections.
- *
- * @param query the list's filter
- */
+/** Builds a record's page: its heading and its sections. */
 export function recordPage(
   place: RecordPlace,
   id: string | number,
-  heading: HeadingProps,
+  { title, mode, sum, status }: Heading,
   sections: Child,
-  query: FormValues,
 ): Page {
-  // IPNs without a payment are found in the requests.
-  const home = place === 'ipns' ? 'requests' : place;
-  const list = listPath(home, query);
-  const { title, mode } = heading;
-  const content = [<Heading {...heading} list={list} />, sections];
+  const content = (
+    <>
+      <div class="heading" role="status">
+        <h1>{title}</h1>
+        {mode && <span class="tag">{mode}</span>}
+        {sum !== undefined && <span class="sum">{sum}</span>}
+        {status}
+      </div>
+      {sections}
+    </>
+  );
   return {
-    place: home,
-    path: recordPath(place, id, list),
+    // IPNs without a payment are found in the requests.
+    place: place === 'ipns' ? 'requests' : place,
+    path: recordPath(place, id),
     title: mode ? `${title} · ${mode}` : title,
     content,
   };

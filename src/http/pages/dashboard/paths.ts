@@ -27,8 +27,8 @@ export const SIGNATURE = `${UI}/signature`;
 /** The tab of payments that went wrong in the shop. */
 export const ATTENTION = 'needs-attention';
 
-/** The path of the search in all records. */
-export const SEARCH = `${UI}/search`;
+/** The pages with lists, which the search finds records in. */
+export const LISTS = ['payments', 'requests', 'cards'] as const;
 
 export function listPath(place: Place, query: FormValues): string {
   const given = Object.entries(query).filter((entry): entry is [string, string] => Boolean(entry[1]));
@@ -44,23 +44,9 @@ export function recordRoute(place: RecordPlace): string {
   return `${UI}/${place}/:id`;
 }
 
-/**
- * @param id any text: an imported state may contain any ids
- * @param list the path of the list that links to the page, so that the page links back with the same filter
- */
-export function recordPath(place: RecordPlace, id: string | number, list = ''): string {
-  return withFilterOf(withId(recordRoute(place), id), list);
-}
-
-/** The path of a record's page, with the filter of the list that links to it. */
-export function withFilterOf(page: string, list: string): string {
-  const [, query] = list.split('?', 2);
-  return page + (query ? `?${query}` : '');
-}
-
-/** The page that shows an IPN: its payment's, or its own if it has none. */
-export function ipnPath({ id, paymentId }: { id: string; paymentId: string | null }, list?: string): string {
-  return paymentId === null ? recordPath('ipns', id) : recordPath('payments', paymentId, list);
+/** @param id any text: an imported state may contain any ids */
+export function recordPath(place: RecordPlace, id: string | number): string {
+  return withId(recordRoute(place), id);
 }
 
 /** Fills the id into the route of a record's page or form. */

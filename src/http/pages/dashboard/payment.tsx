@@ -8,55 +8,53 @@ import {
   OUTCOMES,
   PAYMENT_OUTCOMES,
   type PaymentOutcome,
-  SETTLERS,
 } from '../../../contract/vocabulary.ts';
 import type { Payment } from '../../../domain/state.ts';
 import { attemptId } from '../../../usecases/story.ts';
 import { mappedAddresses } from '../../control/views.ts';
 import type { AppDependencies } from '../../environment.ts';
 import { shownAmount } from '../layout.tsx';
-import { Facts, Fold, ShopPill, Status, Time, Warnings } from './blocks.tsx';
+import { Facts, Fold, ShopPill, Status, Time } from './blocks.tsx';
 import { type ButtonLook, Field, Form, Submit } from './forms.tsx';
-import { IpnDetails, SendAgain } from './ipn-details.tsx';
-import { type Beside, type NounPages, type Page, type PageRenderer, recordPage } from './page.tsx';
-import { listPath, recordPath, recordRoute } from './paths.ts';
-import { Timeline } from './timeline.tsx';
-import { VerdictCard } from './verdict-card.tsx';
+import { Story } from './ipns.tsx';
+import { type FormAction, type PageRenderer, recordPage } from './page.tsx';
+import { recordPath, recordRoute } from './paths.ts';
 
 /** Shows one payment: its verdict, actions and timeline. */
-export function paymentPage({ parts, id, query }: Parameters<PageRenderer>[0], beside?: Beside): Page {
+export const paymentPage: PageRenderer = ({ parts, id }) => {
   const payment = parts.payments.require(id);
   const merchant = parts.merchants.of(payment) ?? parts.merchants.default;
   const verdict = parts.payments.verdict(payment);
-  const steps = parts.payments.story(payment);
   const deliveries = parts.ipns.of(payment.id);
-  const about = deliveries.find((delivery) => delivery.id === verdict.ipn);
-  const from = recordPath('payments', payment.id, listPath('payments', query));
-  const sections = (
-    <>
-      <VerdictCard of={verdict} ipn={about} payment={payment} from={from} parts={parts}>
-        {payment.status === 'pending' && <Settle parts={parts} payment={payment} from={from} />}
-      </VerdictCard>
-      <Warnings of={payment.warnings} />
-      <Timeline steps={steps} payment={payment} deliveries={deliveries} judged={verdict.ipn} parts={parts} />
-      <div class="folds">
-        {about && <SendAgain delivery={about} from={from} />}
-        {about && <IpnDetails delivery={about} parts={parts} />}
-        <Fold id="facts" title="Payment details">
-          <Facts rows={factsOf(parts, payment, merchant.name)} />
-        </Fold>
-      </div>
-    </>
-  );
+  const from = recordPath('payments', payment.id);
   const heading = {
     title: payment.identifier,
     sum: shownAmount(parts, payment.amount, payment.currency),
     mode: payment.mode,
     status: <Pills payment={payment} parts={parts} />,
-    beside,
   };
-  return recordPage('payments', payment.id, heading, sections, query);
-}
+  return recordPage(
+    'payments',
+    payment.id,
+    heading,
+    <Story
+      verdict={verdict}
+      ipn={deliveries.find((delivery) => delivery.id === verdict.ipn)}
+      payment={payment}
+      steps={parts.payments.story(payment)}
+      deliveries={deliveries}
+      parts={parts}
+      from={from}
+      more={
+        <Fold id="facts" title="Payment details">
+          <Facts rows={factsOf(parts, payment, merchant.name)} />
+        </Fold>
+      }
+    >
+      {payment.status === 'pending' && <Settle parts={parts} payment={payment} from={from} />}
+    </Story>,
+  );
+};
 
 const TIMINGS = DELIVERY_ORDERS.map((order) => [order, `${IPN_TIMINGS[order]} (${order})`] as const);
 
@@ -74,12 +72,7 @@ function Settle({ parts, payment, from }: { parts: AppDependencies; payment: Pay
   const checkoutUrl = parts.dialect.checkoutUrl(payment, parts.runtime.baseUrl());
   return (
     <div id="settle">
-      <Form
-        to={`${recordPath('payments', payment.id)}/settle`}
-        hidden={{ from }}
-        label="Finish this payment"
-        forgets
-      >
+      <Form to={`${recordPath('payments', payment.id)}/settle`} hidden={{ from }} label="Finish this payment">
         <ul class="outcomes">
           {OUTCOMES.map((outcome) => (
             <li>
@@ -129,39 +122,24 @@ function Pills({ payment, parts }: { payment: Payment; parts: AppDependencies })
 
 function factsOf(parts: AppDependencies, payment: Payment, merchant: string) {
   const mapped = mappedAddresses(payment, parts.runtime);
+  const shownUrl = (name: 'ipnUrl' | 'successUrl' | 'cancelUrl') =>
+    mapped?.[name] ? `${payment[name]} mapped to ${mapped[name]}` : payment[name];
   return [
     ['Charge', shownAmount(parts, payment.charge, payment.currency)],
-    ['Status', <Status of={payment.status} />],
     ['Payment', <code>{payment.id}</code>],
     ['Transaction', <code>{payment.trx}</code>],
     ['Merchant', merchant],
     ['Customer', `${payment.customerName}, ${payment.customerEmail}`],
     ['Details', payment.details],
-    ['IPN to', <Address url={payment.ipnUrl} mapped={mapped?.ipnUrl} />],
-    ['On success', <Address url={payment.successUrl} mapped={mapped?.successUrl} />],
-    ['On cancel', <Address url={payment.cancelUrl} mapped={mapped?.cancelUrl} />],
-    ['Settled by', payment.settledBy && SETTLERS[payment.settledBy]],
+    ['IPN to', <code>{shownUrl('ipnUrl')}</code>],
+    ['On success', <code>{shownUrl('successUrl')}</code>],
+    ['On cancel', <code>{shownUrl('cancelUrl')}</code>],
   ] as const;
-}
-
-/** @param mapped the URL that `--forward-ipn` replaces it with */
-function Address({ url, mapped }: { url: string; mapped: string | null | undefined }) {
-  return (
-    <>
-      <code>{url}</code>
-      {mapped && (
-        <>
-          {' '}
-          <span class="soft">mapped to</span> <code>{mapped}</code>
-        </>
-      )}
-    </>
-  );
 }
 
 const PAYMENT = recordRoute('payments');
 
-export const PAYMENT_FORMS: NounPages['forms'] = {
+export const PAYMENT_FORMS: Readonly<Record<string, FormAction>> = {
   [`${PAYMENT}/settle`]: async ({ payments }, { outcome, delivery }, id) => {
     const input = parseInput(SettleInput, { outcome, ...(delivery && { delivery }) });
     await payments.settle(id, { ...input, by: 'control' });

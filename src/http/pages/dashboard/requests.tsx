@@ -11,19 +11,19 @@ import { identifierIn, isRejected } from '../../rejected-initiates.ts';
 import { Link } from '../layout.tsx';
 import {
   Ago,
-  FactsBox,
+  Facts,
+  RecordLink,
   Section,
   ShopStatus,
-  Short,
   Status,
   Time,
   WarningCount,
   Warnings,
 } from './blocks.tsx';
-import { BothSides, recordedSides, SampleInitiate } from './exchange.tsx';
+import { BothSides, recordedSides } from './exchange.tsx';
 import { type List, listPage } from './list.tsx';
 import { type NounPages, type PageRenderer, recordPage } from './page.tsx';
-import { PLACES, recordPath, recordRoute, withFilterOf } from './paths.ts';
+import { PLACES, recordPath, recordRoute } from './paths.ts';
 import { clip } from './text.ts';
 
 const ROUTES = ['initiate', 'checkout', 'cards', 'IPN', 'other'] as const;
@@ -35,12 +35,8 @@ interface ListedRequest
   id: string;
   /** What the shop did with it, if it is an IPN. */
   shop?: ShopState;
-  /** The path of its page. */
-  page: string;
   /** Null without a response. */
   status: number | null;
-  /** In milliseconds; null before the response. */
-  took: number | null;
   route: (typeof ROUTES)[number];
   result: (typeof RESULTS)[number];
   /** The identifier of its payment, or else in its body; '' if there is none. */
@@ -51,13 +47,11 @@ interface ListedRequest
 function listedRequests(parts: AppDependencies): ListedRequest[] {
   const { events, dialect, payments } = parts;
   const received = events.requests().map((request): ListedRequest => {
-    const { id, target, paymentId, requestBody, durationMs: took } = request;
+    const { id, target, paymentId, requestBody } = request;
     const route = serviceRoute(target.split('?', 1)[0] ?? '', dialect);
     return {
       ...request,
       id: String(id),
-      page: recordPath('requests', id),
-      took,
       route: ROUTES.find((name) => name === route) ?? 'other',
       result: isRejected(request) ? 'rejected' : 'accepted',
       identifier: payments.all.get(paymentId ?? '')?.identifier ?? identifierIn(requestBody ?? ''),
@@ -80,10 +74,8 @@ function sentIpns({ ipns }: AppDependencies): ListedRequest[] {
         paymentId: delivery.paymentId,
         notes: [],
         responseBody: null,
-        page: recordPath('ipns', delivery.id),
         id: delivery.id,
         status: last?.responseStatus ?? null,
-        took: last?.durationMs ?? null,
         route: 'IPN',
         shop,
         result: shop.state.endsWith('accepted') ? 'accepted' : 'rejected',
@@ -103,21 +95,16 @@ export const REQUESTS: List<ListedRequest> = {
     texts: ['method', 'target', 'status', 'identifier'],
     isOfAudit: ({ paymentId }, { payments }) => payments.all.get(paymentId ?? '')?.settledBy === 'audit',
   },
-  records: (parts) => {
-    const requests = listedRequests(parts);
-    // The log drops the oldest, so what was ever recorded counts.
-    const newest = parts.ipns.all.size + (parts.events.requests()[0]?.id ?? 0);
-    return {
-      size: requests.length,
-      backwards: (visit) => void requests.every((request, index) => visit(request, newest - index)),
-    };
-  },
-  columns: ({ payments, secrets }, from) => [
+  records: listedRequests,
+  columns: ({ payments, secrets }) => [
     [
       'Request',
       'head',
       (request) => [
-        <Short to={withFilterOf(request.page, from)} text={titleOf(request)} />,
+        <RecordLink
+          to={recordPath(request.shop ? 'ipns' : 'requests', request.id)}
+          text={titleOf(request)}
+        />,
         <WarningCount of={request.notes} />,
       ],
     ],
@@ -128,21 +115,12 @@ export const REQUESTS: List<ListedRequest> = {
       ({ paymentId, identifier }) => {
         const payment = payments.all.get(paymentId ?? '');
         if (!payment) return identifier && <span class="soft">{clip(identifier, secrets.mask)}</span>;
-        return <Short to={recordPath('payments', payment.id)} text={payment.identifier} />;
+        return <RecordLink to={recordPath('payments', payment.id)} text={payment.identifier} />;
       },
     ],
-    ['Took', 'few', ({ took }) => took !== null && `${took} ms`],
     ['At', 'time', ({ at }) => <Ago at={at} />],
   ],
-  first: (parts) => (
-    <>
-      {parts.payments.all.size > 0 && (
-        <p>The request log is empty when the emulator starts, and older requests are not kept.</p>
-      )}
-      <p>To send one:</p>
-      <SampleInitiate parts={parts} />
-    </>
-  ),
+  first: () => <p>The request log is empty when the emulator starts, and keeps the last 1,000 requests.</p>,
 };
 
 function titleOf({ method, target }: Pick<RecordedRequest, 'method' | 'target'>): string {
@@ -168,7 +146,7 @@ function requireRecorded({ events, runtime }: AppDependencies, id: string): Reco
   throw new GatewayError('not_found', `request ${id} is not in the request log`, { hint: fix });
 }
 
-const requestPage: PageRenderer = ({ parts, id, query }) => {
+const requestPage: PageRenderer = ({ parts, id }) => {
   const request = requireRecorded(parts, id);
   const shown = maskedRequest(request, parts);
   const { at, durationMs, paymentId, notes } = shown;
@@ -190,9 +168,10 @@ const requestPage: PageRenderer = ({ parts, id, query }) => {
       ),
     },
     <>
-      <FactsBox label="Summary" rows={facts}>
+      <section class="box" aria-label="Summary">
+        <Facts rows={facts} />
         <Warnings of={notes} />
-      </FactsBox>
+      </section>
       <Section id="sides" title="Response and request">
         <BothSides
           id="request"
@@ -207,7 +186,6 @@ const requestPage: PageRenderer = ({ parts, id, query }) => {
         />
       </Section>
     </>,
-    query,
   );
 };
 

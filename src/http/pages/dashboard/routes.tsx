@@ -16,7 +16,6 @@ import type { NounPages, PageRenderer, Refusal } from './page.tsx';
 import { type FormValues, ownPage, PLACES, UI, withId } from './paths.ts';
 import { PAYMENT_PAGES } from './payments.tsx';
 import { REQUEST_PAGES } from './requests.tsx';
-import { SEARCH_PAGES } from './search.tsx';
 import { SETTINGS_PAGES } from './settings.tsx';
 import { SIGNATURE_PAGES } from './signature.tsx';
 
@@ -24,12 +23,9 @@ import { SIGNATURE_PAGES } from './signature.tsx';
 const isScript = (c: AppContext) => c.req.header('x-gateway-sim-live') !== undefined;
 
 const NOUNS: readonly NounPages[] = [
-  ...[PAYMENT_PAGES, NEW_PAYMENT_PAGES, IPN_PAGES, REQUEST_PAGES, CARD_PAGES, SEARCH_PAGES],
+  ...[PAYMENT_PAGES, NEW_PAYMENT_PAGES, IPN_PAGES, REQUEST_PAGES, CARD_PAGES],
   ...[SIGNATURE_PAGES, SETTINGS_PAGES],
 ];
-
-/** Pages that show the secret key for copying, alone or in a sample command. */
-const SHOW_KEYS: ReadonlySet<string> = new Set([PLACES.settings.path, PLACES.cards.path]);
 
 const missing: PageRenderer = () => {
   const { path } = PLACES.payments;
@@ -53,7 +49,8 @@ export function dashboard(app: App, parts: AppDependencies): App {
     const status = refusal && !isScript(c) ? statusOf(refusal.error) : 200;
     const html = renderPage(c, parts, shown, refusal);
     c.status(status);
-    return c.html(SHOW_KEYS.has(shown.path) ? html : parts.secrets.mask(html));
+    // Only the settings show the secret key, for copying.
+    return c.html(shown.path === PLACES.settings.path ? html : parts.secrets.mask(html));
   };
   /** Shows the page with the error on top. Internal errors go to the log. */
   const refuse = (c: AppContext, page: PageRenderer, thrown: unknown, form?: Omit<Refusal, 'error'>) => {
@@ -67,12 +64,10 @@ export function dashboard(app: App, parts: AppDependencies): App {
 
   const callService = serviceCaller(app);
   for (const noun of NOUNS) {
-    for (const path of new Set([...Object.keys(noun.pages), ...Object.keys(noun.moved ?? {})])) {
+    for (const [path, page] of Object.entries(noun.pages)) {
       pages.get(path, async (c) => {
         try {
-          const to = noun.moved?.[path]?.(parts, c.req.param('id') ?? '');
-          if (to !== undefined) return c.redirect(basePath(parts.runtime) + to, 303);
-          return await show(c, noun.pages[path] ?? missing, c.req.query());
+          return await show(c, page, c.req.query());
         } catch (thrown) {
           return refuse(c, missing, thrown);
         }

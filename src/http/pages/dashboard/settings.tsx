@@ -4,7 +4,6 @@ import type { AppDependencies } from '../../environment.ts';
 import { Link, shownAmount } from '../layout.tsx';
 import { Code, Copyable, Facts, More, Section } from './blocks.tsx';
 import { Customers } from './customers.tsx';
-import { SampleInitiate } from './exchange.tsx';
 import { FAULT_FORMS, Faults } from './faults.tsx';
 import { Field, Form, Submit } from './forms.tsx';
 import type { NounPages, PageRenderer } from './page.tsx';
@@ -33,12 +32,9 @@ const settingsPage: PageRenderer = ({ parts }) => {
       {merchants.slice(0, PER_PAGE).map((merchant) => (
         <MerchantKeys merchant={merchant} parts={parts} alone={merchants.length === 1} />
       ))}
-      <More id="more-keys" count={merchants.length - PER_PAGE} run={command('keys show')} of="keys" />
+      <More count={merchants.length - PER_PAGE} run={command('keys show')} />
       <Section id="env" title={`For your .env${whose}`}>
         <Code id="env-text" text={environment.join('\n')} what="The lines for your .env" />
-      </Section>
-      <Section id="try" title={`Try it${whose}`}>
-        <SampleInitiate parts={parts} />
       </Section>
       <Faults parts={parts} />
       <Customers parts={parts} />
@@ -62,7 +58,7 @@ const settingsPage: PageRenderer = ({ parts }) => {
           <p class="soft">
             Removes all payments, IPNs and cards, and cancels scheduled events. Merchants keep their keys.
           </p>
-          <Form to={`${path}/reset`} submit="Reset state" look="danger" forgets>
+          <Form to={`${path}/reset`} submit="Reset state" look="danger">
             <Field name="confirm" label="Type “reset” to confirm" required />
           </Form>
         </Section>

@@ -142,8 +142,6 @@ export function Signature(props: {
       )}
       <Warnings of={fault === null ? verdict.reasons : [fault]} />
       <SignatureSteps of={verdict} merchant={merchant} text={delivery.signedText} />
-      {/* The verdict has this form if the signature is the likely cause. */}
-      {!parts.ipns.verdict(delivery).unexplained && <ExplainSignature ipn={delivery.id} />}
     </>
   );
 }

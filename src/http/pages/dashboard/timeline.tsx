@@ -3,7 +3,7 @@ import { curlCommand, curlRequest } from '../../../contract/curl.ts';
 import { originOf } from '../../../contract/describe-delivery.ts';
 import { command } from '../../../contract/error.ts';
 import type { RecordedRequest } from '../../../contract/event.ts';
-import { duration, span, timestamp } from '../../../contract/time.ts';
+import { duration, timestamp } from '../../../contract/time.ts';
 import type { Tone } from '../../../contract/verdict.ts';
 import { SETTLERS, TIMELINE_EVENTS } from '../../../contract/vocabulary.ts';
 import type { Attempt, Delivery, Payment } from '../../../domain/state.ts';
@@ -11,8 +11,8 @@ import { attemptId, type StoryStep } from '../../../usecases/story.ts';
 import { deliveryView, maskedRequest } from '../../control/views.ts';
 import type { AppDependencies } from '../../environment.ts';
 import { Link } from '../layout.tsx';
-import { Code, Copyable, More, Section, Time, Warnings } from './blocks.tsx';
-import { attemptSides, BothSides, curlOf, recordedSides } from './exchange.tsx';
+import { Ago, Copyable, More, Section, Time, Warnings } from './blocks.tsx';
+import { attemptSides, BothSides, recordedSides } from './exchange.tsx';
 import { Form } from './forms.tsx';
 import { recordPath } from './paths.ts';
 import { missingFromLog } from './requests.tsx';
@@ -80,7 +80,7 @@ export function Timeline({ steps, payment, deliveries, judged, parts }: Timeline
         {made.slice(0, rest ? SHOWN : undefined).map(rowOf)}
         {rest > 0 && [
           <li>
-            <More id="more-steps" count={rest} run={more} of="steps" />
+            <More count={rest} run={more} />
           </li>,
           made.slice(-SHOWN).map(rowOf),
         ]}
@@ -117,7 +117,7 @@ interface RowProps {
 
 function Row({ id, at, begin, who, title, tone, said, took, isOpen, attempt, children }: RowProps) {
   return (
-    <li data-key={id}>
+    <li>
       <details open={isOpen}>
         <summary>
           <time class="offset" datetime={timestamp(at)}>
@@ -187,9 +187,8 @@ function AttemptRow({ delivery, attempt, begin, isNewest, isJudged, place, parts
 /** The next attempt. If the clock was moved, a button skips the wait. */
 function DueRow({ delivery, parts }: { delivery: Delivery; parts: AppDependencies }) {
   const { id, paymentId, attemptCount, nextAttemptAt } = delivery;
-  const { now, frozen, ahead } = parts.clock.read();
+  const { frozen, ahead } = parts.clock.read();
   const underWay = parts.ipns.underWay(id);
-  const left = Math.max(0, Date.parse(nextAttemptAt ?? '') - now);
   const number = attemptCount + 1;
   return (
     <li id={attemptId(id, number)} class="due">
@@ -201,7 +200,7 @@ function DueRow({ delivery, parts }: { delivery: Delivery; parts: AppDependencie
             `Waiting up to ${underWay.timeoutMs / 1_000} s for the response.`
           ) : (
             <>
-              Due in <span data-left={frozen ? undefined : Math.ceil(left / 1_000)}>{span(left)}</span>.
+              Due <Ago at={nextAttemptAt ?? ''} />.
             </>
           )}
         </span>
@@ -271,9 +270,8 @@ interface StepProps {
 
 /** The request and response of a step, or why there are none, and its actions. */
 function StepDetails({ step, payment, parts }: StepProps) {
-  const { id, event, detail, at, request, requestedBy } = step;
+  const { id, event, at, request, requestedBy } = step;
   if (request) return <Requested step={step} request={request} parts={parts} />;
-  if (event === 'initiated') return <Rebuilt step={step} payment={payment} parts={parts} />;
   const { settledBy } = payment;
   const isSettledElsewhere = event === 'settled' && settledBy && !['customer', 'panel'].includes(settledBy);
   const sent =
@@ -281,13 +279,6 @@ function StepDetails({ step, payment, parts }: StepProps) {
     parts.checkout.messagesOf(payment.id).find(({ sentAt }) => Date.parse(sentAt) === at);
   return (
     <>
-      {event === 'redirected' && detail !== null && (
-        <Code
-          id={`${id}-curl-text`}
-          text={curlRequest({ url: detail, headers: [] })}
-          what="The command that opens the page"
-        />
-      )}
       {sent && (
         <p>
           Code <Copyable id={`${id}-code`} text={sent.code} what="the verification code" /> for{' '}
@@ -336,34 +327,6 @@ function Requested(props: { step: StoryStep; request: RecordedRequest; parts: Ap
         <Link href={recordPath('requests', id)}>Request {id} in the request log</Link>
       </p>
       <BothSides id={step.id} name={String(id)} request={request} response={response} curl={curl} />
-    </>
-  );
-}
-
-/** Rebuilds an initiate request that is not in the request log, which starts empty. */
-function Rebuilt({ step, payment, parts }: StepProps) {
-  const { dialect, runtime, merchants } = parts;
-  const merchant = merchants.of(payment) ?? merchants.default;
-  const { publicKey } = merchant;
-  const call = dialect.merchant.initiate(payment.mode, { publicKey, ...payment });
-  return (
-    <>
-      <p class="warning">Rebuilt from the payment. {missingFromLog(step)}</p>
-      <BothSides
-        id={step.id}
-        name="of initiate"
-        request={{
-          line: `POST ${call.path}`,
-          headers: [['content-type', 'application/x-www-form-urlencoded']],
-          body: String(new URLSearchParams(call.form)),
-        }}
-        response={{
-          line: '200',
-          headers: [],
-          body: JSON.stringify(dialect.initiateAnswer(payment, runtime.baseUrl())),
-        }}
-        curl={curlOf(call, runtime.baseUrl())}
-      />
     </>
   );
 }

@@ -60,8 +60,8 @@ export function VerdictCard(props: {
               ['Why', withoutStart(cause, headline) || null],
               ['What it means', outcome ?? null],
               ['In your shop', inShop],
-              ['Your handler signed', signed && <SignedText text={signed.found} from={right} {...signed} />],
-              ['In the IPN', signed && <SignedText text={right} from={signed.found} {...signed} />],
+              ['Your handler signed', signed && <Difference text={signed.found} from={right} />],
+              ['In the IPN', signed && <Difference text={right} from={signed.found} />],
             ]}
           />
         </div>
@@ -125,17 +125,6 @@ function DiagnosisDetails({ of: { tried, summary, at } }: { of: Diagnosis }) {
         ))}
       </ol>
     </details>
-  );
-}
-
-function SignedText({ text, from, identifier }: { text: string; from: string; identifier: string }) {
-  if (!text.endsWith(identifier) || !from.endsWith(identifier)) return <Difference text={text} from={from} />;
-  const amountIn = (signed: string) => signed.slice(0, signed.length - identifier.length);
-  return (
-    <span class="parts">
-      <Difference text={amountIn(text)} from={amountIn(from)} />
-      <code>{identifier}</code>
-    </span>
   );
 }
 

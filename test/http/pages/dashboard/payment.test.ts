@@ -29,8 +29,8 @@ const pageOf = async (id: string) => (await fetch(`${sim.url}/_sim/ui/payments/$
 
 /** The HTML of each attempt and step on a page, by id. */
 function stepsIn(html: string): Map<string, string> {
-  const parts = html.split(/<li (?:data-key|id)="(?=step-)/).slice(1);
-  return new Map(parts.map((part) => [part.slice(0, part.indexOf('"')), part]));
+  const parts = html.split(/<li(?=[> ])/).filter((part) => part.includes(' id="step-'));
+  return new Map(parts.map((part) => [/ id="(step-[^"]*)"/.exec(part)?.[1] ?? '', part]));
 }
 
 describe.each([false, true])("a payment's page (paused clock: %s)", (paused) => {
@@ -61,8 +61,8 @@ describe.each([false, true])("a payment's page (paused clock: %s)", (paused) => 
     expectIn(
       'step-initiated-1',
       'POST /sandbox/payment/initiate',
-      'identifier = </span>order-1',
-      '&quot;success&quot;:</span> &quot;ok&quot;',
+      'identifier = order-1',
+      '&quot;success&quot;: &quot;ok&quot;',
       '<code id="step-initiated-1-curl-text">curl',
     );
     expectIn('step-opened-1', 'GET /sandbox/initiate/payment/checkout?payment_id=pay_', '>200<', '>curl');
@@ -76,11 +76,11 @@ describe.each([false, true])("a payment's page (paused clock: %s)", (paused) => 
     expectIn('step-email-entered-1', 'email=test_mode%40mail.com', '>curl');
     expectIn('step-code-refused-1', 'code=111111', '111111 (wrong code)', '>422<', '>curl');
     expectIn('step-settled-1', 'code=222666', '303', '>curl');
-    expectIn(`step-${ipn}-1`, 'data[amount] = </span>49.90', 'no database', '>curl');
+    expectIn(`step-${ipn}-1`, 'data[amount] = 49.90', 'no database', '>curl');
     expect(steps.get(`step-${ipn}-1`)).toMatch(/data-attempt="1".*<h3>Response<.*<h3>Request</s);
-    expectIn('step-redirected-1', ORDER['success_url'] ?? '', 'href="#step-settled-1"', '>curl');
+    expectIn('step-redirected-1', ORDER['success_url'] ?? '', 'href="#step-settled-1"');
     expectIn(`step-${ipn}-1`, 'Your shop: failed (500) “no database”');
-    expectIn(`step-${ipn}-2`, 'IPN, attempt 2<', 'Due in');
+    expectIn(`step-${ipn}-2`, 'IPN, attempt 2<', 'Due <time');
     expect(steps.get('step-redirected-1')).not.toContain('code=222666');
   });
 });
@@ -121,34 +121,6 @@ describe("a payment's page", () => {
     expect(receiver.requests).toHaveLength(1);
   });
 
-  it('links to the newer and the older payment of the filtered list', async () => {
-    for (const number of [1, 2, 3, 4]) await sim.initiate({ ...ORDER, identifier: `order-${number}` });
-    const { payments } = sim.server.parts;
-    await payments.settle('order-2', { outcome: 'cancel', by: 'control' });
-    const idOf = (number: number) => payments.require(`order-${number}`).id;
-    const linksOf = async (number: number) => {
-      const html = await pageOf(`${idOf(number)}?status=pending`);
-      const path = (rel: string) =>
-        new RegExp(`href="/_sim/ui/payments/([^"]*)" rel="${rel}"`).exec(html)?.[1];
-      return [path('prev'), path('next')];
-    };
-    const pending = (number: number) => `${idOf(number)}?status=pending`;
-    expect(await linksOf(4)).toEqual([undefined, pending(3)]);
-    expect(await linksOf(3)).toEqual([pending(4), pending(1)]);
-    expect(await linksOf(1)).toEqual([pending(3), undefined]);
-    // It is no longer in the list, but its page may be open.
-    expect(await linksOf(2)).toEqual([pending(3), pending(1)]);
-  });
-
-  it('links back to the filtered list', async () => {
-    await sim.initiate(ORDER);
-    const list = await (await fetch(`${sim.url}/_sim?status=pending`)).text();
-    const [, path] = /href="(\/_sim\/ui\/payments\/[^"]*)" class="id/.exec(list) ?? [];
-    expect(path).toMatch(/\?status=pending$/);
-    const html = await (await fetch(sim.url + path)).text();
-    expect(html).toContain('<a href="/_sim?status=pending">Back to the filtered list</a>');
-  });
-
   it('shows the date once, then offsets', async () => {
     const html = await pageOf(await paid());
     const story = html.slice(html.indexOf('id="story"'), html.indexOf('id="send"'));
@@ -156,16 +128,12 @@ describe("a payment's page", () => {
     expect(story).toMatch(/>\+0 s<.*>\+[\d.]+ m?s</s);
   });
 
-  it('rebuilds the initiate request if the log no longer has it, and quotes its fields for a shell', async () => {
-    const id = await paid({ details: "';touch PWNED #" });
+  it('says why a step has no request', async () => {
+    const id = await paid();
     sim.server.parts.events.forget('a test');
     const steps = stepsIn(await pageOf(id));
-    const initiated = steps.get('step-initiated-1') ?? '';
-    expect(initiated).toContain('Rebuilt from the payment. The request log no longer has its request');
-    expect(initiated).toContain('identifier = </span>order-1');
-    expect(initiated).toContain('&quot;success&quot;:</span> &quot;ok&quot;');
-    expect(initiated).toContain('--data-urlencode &#39;details=&#39;\\&#39;&#39;;touch PWNED #&#39;');
-    expect(steps.get('step-code-refused-1')).toContain('The request log no longer has its request');
+    for (const step of ['step-initiated-1', 'step-code-refused-1'])
+      expect(steps.get(step)).toContain('The request log no longer has its request');
     expect(steps.get('step-code-refused-1')).toContain('111111');
   });
 
@@ -273,7 +241,7 @@ describe("a payment's page", () => {
     expect(steps.has(`step-${ipn}-121`)).toBe(true);
     expect(steps.has(`step-${ipn}-101`)).toBe(false);
     // Of 128 rows, 40 are shown.
-    expect(html).toContain('And 88 more.');
+    expect(html).toContain('And 88 more: ');
     expect(html.length).toBeLessThan(250_000);
   });
 });

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { pageOf, postForm } from '../../../helpers/forms.ts';
+import { startReceiver } from '../../../helpers/receiver.ts';
 import { paid, type Sim, startSim } from '../../../helpers/sim.ts';
 
 const PAGE = '/_sim/ui/signature';
@@ -60,7 +61,8 @@ describe('the signature checker', () => {
 
   it("explains a computed signature on an IPN's page", async () => {
     const sim = await startSim();
-    const { delivery } = await paid(sim);
+    const { url } = await startReceiver([{ status: 400 }]);
+    const { delivery } = await paid(sim, { ipn_url: url });
     const id = delivery?.id ?? '';
     expect(await pageOf(sim, `/_sim/ui/ipns/${id}`)).toMatch(
       new RegExp(`<form[^>]* action="${PAGE}"[^>]*>.*value="${id}".*name="signature"`),
