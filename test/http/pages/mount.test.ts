@@ -39,6 +39,7 @@ const approved = async (changes: Record<string, string> = {}, on = sim) =>
 const PAGES = [
   '',
   '?status=needs-attention',
+  '/ui/payments',
   '/ui/cards',
   '/ui/settings',
   '/ui/requests',
@@ -248,8 +249,13 @@ describe('IPNs', () => {
     expect(answer.headers.get('location')).toBe(ATTENTION);
   });
 
-  it('have their own page, also without a payment', async () => {
-    await approved();
+  it('are on the page of their payment, and have their own page without one', async () => {
+    const id = await approved();
+    const payment = sim.server.parts.payments.require('order-1');
+    const movedTo = async (path: string) =>
+      (await fetch(`${sim.url}/_sim/ui/ipns${path}`, { redirect: 'manual' })).headers.get('location');
+    expect(await movedTo(`/${id}`)).toBe(`/_sim/ui/payments/${payment.id}#step-${id}-1`);
+    expect(await movedTo('')).toBe(ATTENTION);
     const receiver = await startReceiver();
     const to = `${receiver.url}/by-hand`;
     const [fired] = await sim.server.parts.ipns.fire({ to, identifier: 'by-hand', amount: '5' });

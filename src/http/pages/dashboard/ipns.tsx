@@ -8,7 +8,7 @@ import type { AppDependencies } from '../../environment.ts';
 import { Fold, ShopPill, Warnings } from './blocks.tsx';
 import { Field, Form } from './forms.tsx';
 import { type NounPages, type PageRenderer, recordPage } from './page.tsx';
-import { ownPage, recordPath, recordRoute, UI } from './paths.ts';
+import { ATTENTION, listPath, ownPage, recordPath, recordRoute, UI } from './paths.ts';
 import { Signature } from './signature.tsx';
 import { Timeline } from './timeline.tsx';
 import { VerdictCard } from './verdict-card.tsx';
@@ -92,7 +92,7 @@ function SendAgain({ delivery, from }: { delivery: Delivery; from: string }) {
 
 const IPN = recordRoute('ipns');
 
-/** One IPN, with or without a payment. */
+/** An IPN that was sent by hand, without a payment. Other IPNs are on the page of their payment. */
 const ipnPage: PageRenderer = ({ parts, id }) => {
   const delivery = parts.ipns.require(id);
   return recordPage(
@@ -112,7 +112,16 @@ const ipnPage: PageRenderer = ({ parts, id }) => {
 };
 
 export const IPN_PAGES: NounPages = {
-  pages: { [IPN]: ipnPage },
+  pages: { [IPN]: ipnPage, [`${UI}/ipns`]: ipnPage },
+  moved: {
+    [`${UI}/ipns`]: () => listPath('payments', { status: ATTENTION }),
+    [IPN]: ({ ipns }, id) => {
+      const { paymentId, attemptCount } = ipns.require(id);
+      return paymentId === null
+        ? undefined
+        : `${recordPath('payments', paymentId)}#${attemptId(id, Math.max(1, attemptCount))}`;
+    },
+  },
   forms: {
     [`${IPN}/resend`]: async ({ ipns, secrets }, { to, from = '' }, id) => {
       const { url } = ipns.require(id);

@@ -64,6 +64,8 @@ export type FormAction = (
 /** The pages of one noun, and its forms, by the path that they post to. */
 export interface NounPages {
   pages: Readonly<Record<string, PageRenderer>>;
+  /** Returns where the page of an address is now; undefined if it is still there. */
+  moved?: Readonly<Record<string, (parts: AppDependencies, id: string) => string | undefined>>;
   /** The page above a form's path shows it again if it is rejected. */
   forms?: Readonly<Record<string, FormAction>>;
 }

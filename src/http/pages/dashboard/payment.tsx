@@ -13,7 +13,7 @@ import type { Payment } from '../../../domain/state.ts';
 import { attemptId } from '../../../usecases/story.ts';
 import { mappedAddresses } from '../../control/views.ts';
 import type { AppDependencies } from '../../environment.ts';
-import { shownAmount } from '../layout.tsx';
+import { Link, shownAmount } from '../layout.tsx';
 import { Facts, Fold, ShopPill, Status, Time } from './blocks.tsx';
 import { type ButtonLook, Field, Form, Submit } from './forms.tsx';
 import { Story } from './ipns.tsx';
@@ -31,7 +31,12 @@ export const paymentPage: PageRenderer = ({ parts, id }) => {
     title: payment.identifier,
     sum: shownAmount(parts, payment.amount, payment.currency),
     mode: payment.mode,
-    status: <Pills payment={payment} parts={parts} />,
+    status: (
+      <>
+        <Pills payment={payment} parts={parts} />
+        <Beside payment={payment} parts={parts} />
+      </>
+    ),
   };
   return recordPage(
     'payments',
@@ -117,6 +122,24 @@ function Pills({ payment, parts }: { payment: Payment; parts: AppDependencies })
       </span>
       <ShopPill of={parts.payments.shopState(payment)} />
     </>
+  );
+}
+
+/** Links to the payments that were initiated before and after this one. */
+function Beside({ payment, parts }: { payment: Payment; parts: AppDependencies }) {
+  const ids = [...parts.payments.all.values()].map(({ id }) => id);
+  const index = ids.indexOf(payment.id);
+  const link = (id: string | undefined, name: string, rel: string) =>
+    id !== undefined && (
+      <Link href={recordPath('payments', id)} rel={rel}>
+        {name}
+      </Link>
+    );
+  return (
+    <nav class="inline" aria-label="Payments">
+      {link(ids[index + 1], 'Newer', 'prev')}
+      {link(ids[index - 1], 'Older', 'next')}
+    </nav>
   );
 }
 

@@ -10,7 +10,7 @@ import { Form } from './forms.tsx';
 import { type List, listPage } from './list.tsx';
 import { NewPaymentLink } from './new-payment.tsx';
 import type { NounPages } from './page.tsx';
-import { ATTENTION, type FormValues, listPath, PLACES, recordPath, recordRoute } from './paths.ts';
+import { ATTENTION, type FormValues, listPath, PLACES, recordPath, recordRoute, UI } from './paths.ts';
 import { PAYMENT_FORMS, paymentPage } from './payment.tsx';
 import { clip, grouped } from './text.ts';
 
@@ -164,6 +164,8 @@ function Rejected({ parts }: { parts: AppDependencies }) {
 export const PAYMENT_PAGES: NounPages = {
   pages: {
     [PLACES.payments.path]: listPage(PAYMENTS),
+    // Above the pages of its records, as in every other list.
+    [`${UI}/payments`]: listPage(PAYMENTS),
     [recordRoute('payments')]: paymentPage,
   },
   forms: PAYMENT_FORMS,

@@ -67,6 +67,8 @@ export function dashboard(app: App, parts: AppDependencies): App {
     for (const [path, page] of Object.entries(noun.pages)) {
       pages.get(path, async (c) => {
         try {
+          const moved = noun.moved?.[path]?.(parts, c.req.param('id') ?? '');
+          if (moved !== undefined) return c.redirect(basePath(parts.runtime) + moved, 303);
           return await show(c, page, c.req.query());
         } catch (thrown) {
           return refuse(c, missing, thrown);

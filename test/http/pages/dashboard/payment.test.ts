@@ -108,6 +108,24 @@ describe("a payment's page", () => {
     expect(html).toMatch(new RegExp(`data-verdict="${tone}".*<h2>[^<]+</h2>`, 's'));
   });
 
+  it('links to the newer and the older payment', async () => {
+    const ids: string[] = [];
+    for (const number of [1, 2, 3]) {
+      const { payments } = sim.server.parts;
+      await sim.initiate({ ...ORDER, identifier: `order-${number}` });
+      ids.push(payments.require(`order-${number}`).id);
+    }
+    const linksOf = async (id = '') => {
+      const html = await pageOf(id);
+      return ['prev', 'next'].map((rel) => new RegExp(`payments/([^"]*)" rel="${rel}"`).exec(html)?.[1]);
+    };
+    expect(await Promise.all(ids.map(linksOf))).toEqual([
+      [ids[1], undefined],
+      [ids[2], ids[0]],
+      [undefined, ids[1]],
+    ]);
+  });
+
   it('sends the IPN of a payment that was settled without one', async () => {
     receiver = await startReceiver();
     await sim.initiate({ ...ORDER, ipn_url: `${receiver.url}/ipn` });
