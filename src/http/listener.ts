@@ -10,7 +10,6 @@ import type { Duplex } from 'node:stream';
 import { hostName, isLoopback } from '../contract/address.ts';
 import { GatewayError, hint, option, usage } from '../contract/error.ts';
 import type { ResolvedOptions } from '../options/start-options.ts';
-import { clearTimeout, setTimeout } from '../system/real-time.ts';
 import type { Dialect } from '../wire/dialect.ts';
 import { JSON_TYPE } from './operation.ts';
 

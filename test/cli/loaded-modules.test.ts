@@ -26,7 +26,7 @@ const OURS = `
   amount banner card card-status checkout configuration connection-flags consistency
   describe-changes describe-delivery dialect fault-effects fidelity field files folder
   forward gateway-sim.js ids ipn main.cjs merchant money node-version.js operation
-  package-info package.json printed random real-time receiver-answer rolldown-runtime run
+  package-info package.json printed random receiver-answer rolldown-runtime run
   sample-values secret sender server server-file signals snapshot snapshot-file start
   start-emulator store verdict
 `
@@ -37,7 +37,7 @@ const OURS = `
 const OF_NODE = `
   _http_agent _http_client _http_common _http_incoming _http_outgoing _http_server
   child_process cluster crypto dgram diagnostics_channel dns fs/promises http net os
-  process tty
+  process timers/promises tty
 `
   .trim()
   .split(/\s+/);
