@@ -23,12 +23,11 @@ async function loadedBy(...program: string[]) {
 
 /** The files of the program. Rolldown names a chunk after one of its modules. */
 const OURS = `
-  amount banner card card-status checkout configuration connection-flags consistency
-  describe-changes describe-delivery dialect fault-effects fidelity field files folder
-  forward gateway-sim.js ids ipn main.cjs merchant money node-version.js operation
-  package-info package.json printed random receiver-answer rolldown-runtime run
-  sample-values secret sender server server-file signals snapshot snapshot-file start
-  start-emulator store verdict
+  amount banner card card-status checkout configuration consistency describe-changes
+  describe-delivery dialect fault-effects fidelity field files folder forward
+  gateway-sim.js ids ipn main.cjs merchant money node-version.js package-info
+  package.json random receiver-answer run sample-values secret sender server
+  server-file signals snapshot snapshot-file start start-emulator store verdict
 `
   .trim()
   .split(/\s+/);
