@@ -11,20 +11,16 @@ const licences = createRollupLicensePlugin({
   outputFilename: false,
   additionalFiles: {
     'licenses.txt': (packages) =>
-      packages
-        .map(({ name, version, license, licenseText }) => `${name} ${version} (${license})\n\n${licenseText}`)
-        .join(`\n${'-'.repeat(80)}\n`),
+      packages.map((one) => `${one.name} ${one.version} (${one.license})\n\n${one.licenseText}`).join('\n\n'),
   },
 });
 
 /** The server of Hono also knows HTTP/2, which nothing here speaks. Node takes as long to load it as `node:http`. */
 const withoutHttp2 = {
   name: 'without-http2',
-  resolveId: { filter: { id: /^node:http2$/ }, handler: () => '\0http2' },
-  load: {
-    filter: { id: /^\0http2$/ },
-    handler: () => 'export class Http2ServerRequest {}\nexport const constants = {};',
-  },
+  resolveId: (id) => (id === 'node:http2' ? '\0http2' : undefined),
+  load: (id) =>
+    id === '\0http2' ? 'export class Http2ServerRequest {}\nexport const constants = {};' : undefined,
 };
 
 const program = {
@@ -47,14 +43,6 @@ const program = {
   },
 };
 
-/** TypeScript decides by the ending of a declaration file whether it is for `import` or `require`. */
-const forRequire = {
-  name: 'for-require',
-  generateBundle(_, bundle) {
-    this.emitFile({ type: 'asset', fileName: 'index.d.cts', source: bundle['index.d.ts'].code });
-  },
-};
-
 const declarations = {
   input: { index: 'src/index.ts' },
   checks: { pluginTimings: false },
@@ -65,10 +53,14 @@ const declarations = {
       tsconfig: 'src/tsconfig.types.json',
       tsgo: { path: 'node_modules/.bin/tsc' },
     }),
-    forRequire,
   ],
   // For `await using`, whatever `lib` the user's project has. The plugin drops the line from the source.
-  output: { dir: 'dist', postBanner: '/// <reference lib="esnext.disposable" />' },
+  // TypeScript decides by the ending of the file whether it is for `import` or `require`.
+  output: ['[name].js', '[name].cjs'].map((entryFileNames) => ({
+    dir: 'dist',
+    entryFileNames,
+    postBanner: '/// <reference lib="esnext.disposable" />',
+  })),
 };
 
 export default defineConfig([program, declarations]);
