@@ -1,10 +1,10 @@
-// Fills the marked parts of the pages in src/docs from the program: node .config/docs.mjs [folder to write to]
+// Fills the marked parts of the pages in src/docs from the program: node .config/docs.mjs [other folder with the pages]
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { importSources } from './assets.mjs';
 
-const { AUDIT_CLASSES, auditCases, CHOICES, choicesOf, ERRORS, PROFILES, program } = await importSources();
+const { AUDIT_CLASSES, auditCases, CHOICES, choicesOf, PROFILES, program } = await importSources();
 
 const code = (text) => `\`${text}\``;
 const fenced = (text) => `\`\`\`text\n${text}\n\`\`\``;
@@ -34,21 +34,11 @@ function help() {
   return [fenced(helpOf(program)), ...sections(program, [])].join('\n\n');
 }
 
-function exits() {
-  const rows = [...helpOf(program).matchAll(/^ {2}(\d) {2}(.+)$/gm)].map(([, number, meaning]) => {
-    const names = Object.keys(ERRORS).filter((name) => ERRORS[name].exitCode === Number(number));
-    return [number, meaning, names.map(code).join(', ')];
-  });
-  return table(['Exit code', 'Meaning', 'Codes of errors'], rows);
-}
-
 function cases() {
   const sections = Object.entries(AUDIT_CLASSES).map(([kind, about]) => {
-    const rows = auditCases().filter((one) => one.class === kind);
-    return `## ${kind}: ${about}\n\n${table(
-      ['Case', 'Meaning'],
-      rows.map((one) => [code(one.name), cell(one.about)]),
-    )}`;
+    const ofClass = auditCases().filter((one) => one.class === kind);
+    const rows = ofClass.map((one) => [code(one.name), cell(one.about)]);
+    return `## ${kind}: ${about}\n\n${table(['Case', 'Meaning'], rows)}`;
   });
   return sections.join('\n\n');
 }
@@ -58,50 +48,43 @@ function choices() {
   const names = Object.keys(PROFILES);
   const profiles = names.map((name) => ({ ...choicesOf(name), ...PROFILES[name].options }));
   const rows = Object.keys(Object.assign({}, ...profiles)).map((name) => {
-    const values = profiles.map(({ [name]: value }) =>
-      value === undefined ? '' : code([value].flat().join(' ')),
-    );
+    const values = profiles.map((one) => (name in one ? code([one[name]].flat().join(' ')) : ''));
     return [code(name), CHOICES[name]?.about ?? 'an option of `start`', ...values];
   });
   return table(['Choice', 'What', ...names.map(code)], rows);
 }
 
 /** The operations of the OpenAPI document, which has the rest: their fields, types and examples. */
-function operations(isWanted) {
+function operations(group) {
   const printed = execFileSync(process.execPath, ['bin/gateway-sim.js', 'openapi'], { maxBuffer: 2 ** 26 });
   const { paths, tags } = JSON.parse(printed);
   const all = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, one]) => ({ request: `${method.toUpperCase()} ${path}`, ...one })),
   );
-  const sections = tags
-    .filter(({ name }) => isWanted(name))
-    .map(({ name, description }) => {
-      const rows = all
-        .filter((one) => one.tags.includes(name))
-        .map(({ request, summary, parameters = [], responses }) => {
-          const names = parameters.map((one) => code(one.name)).join(', ');
-          return [code(request), cell(summary), names, Object.keys(responses).join(', ')];
-        });
-      const head = ['Request', 'What', 'Parameters', 'Statuses'];
-      return `## ${name.replace(/^\w+: /, '')}\n\n${description}\n\n${table(head, rows)}`;
+  const section = ({ name, description }) => {
+    const own = all.filter((one) => one.tags.includes(name));
+    const rows = own.map(({ request, summary, parameters = [], responses }) => {
+      const names = parameters.map((one) => code(one.name)).join(', ');
+      return [code(request), cell(summary), names, Object.keys(responses).join(', ')];
     });
+    const head = ['Request', 'What', 'Parameters', 'Statuses'];
+    return `## ${name.replace(/^\w+: /, '')}\n\n${description}\n\n${table(head, rows)}`;
+  };
+  const sections = tags.filter(({ name }) => group.test(name)).map(section);
   return sections.join('\n\n');
 }
 
-const isOfService = (tag) => tag.startsWith('Service');
 const PARTS = {
   help,
-  exits,
   cases,
   choices,
-  service: () => operations(isOfService),
-  control: () => operations((tag) => !isOfService(tag)),
+  service: () => operations(/^Service/),
+  control: () => operations(/^(?!Service)/),
 };
 const MARKED = /(<!-- (\w+): made by "npm run docs" -->\n).*?(<!-- end of \2 -->)/gs;
 const folder = process.argv[2] ?? 'src/docs';
-for (const name of readdirSync('src/docs', { recursive: true }).filter((name) => name.endsWith('.md'))) {
-  const old = readFileSync(join('src/docs', name), 'utf8');
-  const text = old.replace(MARKED, (_, begin, part, end) => `${begin}\n${PARTS[part]()}\n\n${end}`);
-  mkdirSync(dirname(join(folder, name)), { recursive: true });
-  writeFileSync(join(folder, name), text);
+for (const name of readdirSync(folder, { recursive: true }).filter((name) => name.endsWith('.md'))) {
+  const path = join(folder, name);
+  const fill = (_, begin, part, end) => `${begin}\n${PARTS[part]()}\n\n${end}`;
+  writeFileSync(path, readFileSync(path, 'utf8').replace(MARKED, fill));
 }
