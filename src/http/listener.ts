@@ -14,7 +14,8 @@ import type { Dialect } from '../wire/dialect.ts';
 import { JSON_TYPE } from './operation.ts';
 
 /*
- * From the socket to the app. Loads neither Hono nor TLS, because every start loads it.
+ * From the socket to the app. Loads neither Hono nor TLS, because every start loads it. `serve` of @hono/node-server
+ * would load Hono before it listens, on one address only, and answer what Node rejects without a body.
  */
 
 /** Answers a request of `node:http`. */

@@ -145,8 +145,8 @@ function parseJson(body: Buffer): PostedFields {
 }
 
 /*
- * Our own reader: libraries are made for streams of files. Here the body is small and complete, and only its text fields
- * matter. The libraries take as long for them as all the rest of an initiate.
+ * Our own reader, because PHP also reads lines that end with a line feed alone, and a shop may send bytes that are not
+ * UTF-8. `@fastify/busboy` and Node's `formData()` reject the first, and `formData()` replaces the second.
  */
 
 /**
