@@ -18,9 +18,6 @@ const AFTER_OTHERS: Plugin = {
 
 export default defineConfig({
   root: ROOT,
-  resolve: {
-    alias: [{ find: /^.*\/real-time\.ts$/, replacement: `${ROOT}test/setup/replaceable-time.ts` }],
-  },
   plugins: [assets],
   test: {
     env: { COLUMNS: '9999' },

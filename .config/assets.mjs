@@ -1,8 +1,8 @@
-// A plugin for Rolldown and for Vite, which runs the tests: imports a style sheet, the script of a page or any other
-// file as text (`./page.css?text`).
+// A plugin for Rolldown and for Vite, which runs the tests: imports a style sheet or the script of a page as text
+// (`./page.css?text`).
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { rolldown } from 'rolldown';
+import { build } from 'rolldown';
 import { runnerImport } from 'vite';
 
 export const assets = {
@@ -15,26 +15,19 @@ export const assets = {
   },
   load: async (id) => {
     const [, file] = /^\0(.+):text$/.exec(id) ?? [];
-    return file && `export default ${JSON.stringify(await textOf(file))};`;
+    if (file === undefined) return undefined;
+    const text = file.endsWith('.ts') ? await scriptOf(file) : stylesOf(file);
+    return `export default ${JSON.stringify(text)};`;
   },
 };
 
-function textOf(file) {
-  if (file.endsWith('.ts')) return scriptOf(file);
-  return file.endsWith('.css') ? stylesOf(file) : readFileSync(file, 'utf8');
-}
-
 /** Without comments and indentation, because every checkout page contains its style sheet. */
-function stylesOf(file) {
-  return readFileSync(file, 'utf8')
-    .replace(/\/\*.*?\*\//gs, '')
-    .replace(/\s*([{};])\s*/g, '$1');
-}
+const stylesOf = (file) => readFileSync(file, 'utf8').replace(/\s*(?:\/\*.*?\*\/|([{};]))\s*/gs, '$1');
 
 async function scriptOf(file) {
-  const bundle = await rolldown({ input: file, transform: { target: 'es2022' } });
-  const { output } = await bundle.generate({ format: 'iife', comments: false });
-  return output[0].code;
+  const output = { format: 'iife', comments: false };
+  const built = await build({ input: file, write: false, transform: { target: 'es2022' }, output });
+  return built.output[0].code;
 }
 
 /** Runs the sources that the scripts of this folder need. Node 20 runs no TypeScript. */

@@ -30,26 +30,19 @@ async function interfaces() {
     Object.keys(schemas).map((name) => [name, { $ref: `#/definitions/${name}` }]),
   );
   const options = { additionalProperties: false, bannerComment: '', format: false };
-  return compile({ type: 'object', properties, definitions }, 'Records', options);
+  const text = await compile({ type: 'object', properties, definitions }, 'Records', options);
+  // For users who pass undefined and compile with `exactOptionalPropertyTypes`.
+  return text.replace(/^( *\w+\?: )/gm, '$1undefined | ');
 }
 
 /** What the compiler does not know of JSON schemas, in its own terms. */
 function compilable(key, value) {
   if (key === '$ref') return value.replace('components/schemas', 'definitions');
-  const { $ref, description, prefixItems, properties, required = [] } = value ?? {};
+  const { $ref, description, prefixItems, anyOf: _, ...others } = value ?? {};
   // Otherwise it makes a second interface with this description.
   if ($ref && description) return { description, allOf: [{ $ref }] };
-  if (prefixItems) {
-    const { length } = prefixItems;
-    return { type: 'array', items: prefixItems, minItems: length, maxItems: length };
-  }
-  if (!Array.isArray(required) || !properties) return value;
-  const parts = Object.entries(properties).map(([name, part]) => {
-    if (required.includes(name)) return [name, part];
-    const orUndefined = [{ ...part, description: undefined }, { tsType: 'undefined' }];
-    return [name, { description: part.description, anyOf: orUndefined }];
-  });
-  // Its alternatives only say which fields are required together.
-  const { anyOf: _, ...rest } = value;
-  return { ...rest, properties: Object.fromEntries(parts) };
+  const length = prefixItems?.length;
+  if (prefixItems) return { type: 'array', items: prefixItems, minItems: length, maxItems: length };
+  // The alternatives only say which fields are required together.
+  return others.properties ? { description, ...others } : value;
 }

@@ -1,8 +1,8 @@
 // What the scripts of this folder need of the sources, as one module, so that each source is loaded once.
-import { buildProgram, COMMANDS } from '../src/cli/run.ts';
-import '../src/http/control/routes.ts';
-
+import { buildProgram } from '../src/cli/run.ts';
 import '../src/contract/audit-report.ts';
+import '../src/contract/diagnosis.ts';
+import '../src/http/control/routes.ts';
 
 export { auditCases } from '../src/audit/audit.ts';
 export { AUDIT_CLASSES } from '../src/contract/audit.ts';
@@ -12,7 +12,3 @@ export { CHOICES, choicesOf, PROFILES } from '../src/contract/profiles.ts';
 export { librarySchema } from '../src/options/json-schema.ts';
 
 export const program = await buildProgram();
-/** The declared commands and groups by their first word. */
-export const declarations = await Promise.all(
-  Object.entries(COMMANDS).map(async ([word, load]) => [word, await load()] as const),
-);

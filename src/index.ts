@@ -25,8 +25,8 @@ export { type ErrorCode, GatewayError } from './contract/error.ts';
 export type * from './library/api.ts';
 
 /**
- * Starts an emulator in this process, in memory and on a free port by default. You can run any number of them in
- * parallel. Environment variables and configuration files are ignored.
+ * Starts an emulator in a thread of this process, in memory and on a free port by default. You can run any number of
+ * them in parallel. Environment variables and configuration files are ignored.
  *
  * @param options the options of `gateway-sim start`, in camelCase
  * @returns the emulator, ready for requests; call `stop()` at the end, or declare it with `await using`

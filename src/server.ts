@@ -43,8 +43,6 @@ const MAX_HOST = 80;
 interface ServerSurroundings {
   /** Whether the fixtures come from the configuration file. If so, an existing state needs no notice. */
   standingFixtures?: boolean;
-  /** Whether other code runs in this process. If so, no globals are replaced with faster ones. */
-  sharesProcess?: boolean;
   /** How pages and log lines write commands and options. By default, commands start with npx. */
   style?: HintStyle;
   /** Logs internal errors. */
@@ -358,7 +356,7 @@ async function start(
           onRejected,
         })
       : undefined;
-  const load = async () => (await import('./http/app.ts')).requestListener(parts, !plan.sharesProcess);
+  const load = async () => (await import('./http/app.ts')).requestListener(parts);
   const basePaths = basePathsOf(options);
   const listening = await listen(options, load, dialect, { front, onRejected, basePaths });
   shutdown.add(listening.close);

@@ -43,9 +43,18 @@ const ALLOWED: Record<string, Doors> = {
   domain: { layers: ['contract', 'system/secret.ts'], types: ['system'], packages: ['big.js', 'zod/mini'] },
   wire: { layers: ['contract', 'domain'], packages: ['zod/mini'], node: ['node:buffer', 'node:crypto'] },
   store: {
-    layers: ['contract', 'domain', 'system/files.ts', 'system/real-time.ts', '../fixtures/default.json'],
+    layers: ['contract', 'domain', 'system/files.ts', '../fixtures/default.json'],
     packages: ['lowdb', 'zod/mini'],
-    node: ['node:buffer', 'node:fs', 'node:fs/promises', 'node:os', 'node:path', 'node:crypto', 'node:zlib'],
+    node: [
+      'node:buffer',
+      'node:fs',
+      'node:fs/promises',
+      'node:os',
+      'node:path',
+      'node:crypto',
+      'node:timers/promises',
+      'node:zlib',
+    ],
   },
   delivery: {
     layers: ['contract', 'domain', 'system'],
@@ -64,9 +73,9 @@ const ALLOWED: Record<string, Doors> = {
       'domain',
       'store',
       'system/random.ts',
-      'system/real-time.ts',
     ],
     types: ['delivery', 'system', 'wire/body.ts', 'wire/dialect.ts'],
+    node: ['node:timers/promises'],
   },
   http: {
     layers: ['contract', 'options', 'usecases', 'wire/body.ts', 'system'],
@@ -75,7 +84,7 @@ const ALLOWED: Record<string, Doors> = {
     node: ['*'],
   },
   tls: {
-    layers: ['contract', 'options', 'system/files.ts', 'system/real-time.ts', 'system/temporary-folder.ts'],
+    layers: ['contract', 'options', 'system/files.ts', 'system/temporary-folder.ts'],
     packages: ['node-forge', 'node-forge/lib/asn1.js', 'node-forge/lib/util.js'],
     node: ['*'],
   },
@@ -176,8 +185,8 @@ const ALLOWED: Record<string, Doors> = {
 /** Files with more permissions than their layer. */
 const EXCEPTIONS: Record<string, Doors> = {
   'cli/start-emulator.ts': { layers: ['server'] },
-  'library/start.ts': { layers: ['server'], node: ['node:worker_threads'] },
-  'library/thread.ts': { layers: [], node: ['node:worker_threads'] },
+  'library/start.ts': { layers: [], types: ['server'], node: ['node:worker_threads'] },
+  'library/thread.ts': { layers: ['server'], node: ['node:worker_threads'] },
 };
 
 interface Import {
@@ -225,7 +234,7 @@ function problem(file: string, { from, typesOnly }: Import): string | undefined 
     const to = target(file, from);
     const open = (list: readonly string[] = []) => list.includes(layerOf(to)) || list.includes(to);
     if (layerOf(to) === layer || open(allowed.layers) || open(EXCEPTIONS[file]?.layers)) return undefined;
-    return typesOnly && open(allowed.types)
+    return typesOnly && (open(allowed.types) || open(EXCEPTIONS[file]?.types))
       ? undefined
       : `${file} imports ${typesOnly ? 'types of ' : ''}${to}`;
   }

@@ -25,10 +25,10 @@ const OUTSIDE_THE_PROCESS = [
   'test/store/{disk,folder,lock}.test.ts',
   'test/system/clock.test.ts',
 ];
-const MOCKING = ['test/delivery/egress.test.ts'];
+const MOCKING = ['test/audit/{order-source,witness}.test.ts', 'test/delivery/egress.test.ts'];
 
 /** Tests without sockets and processes in a folder of others. */
-const INSIDE_THE_PROCESS = ['test/docs/pages.test.ts', 'test/audit/{condition,tokens,witness}.test.ts'];
+const INSIDE_THE_PROCESS = ['test/docs/pages.test.ts', 'test/audit/{condition,tokens}.test.ts'];
 
 /** Shops of the documentation, tests in other test runners, and audits of shops in other languages or of many shops. */
 const FOR_RELEASES = [

@@ -77,7 +77,7 @@ test('no internal files are packed', async () => {
     .split('\n')
     .map((path) => path.replace('node_modules/gateway-sim/', ''));
   const expected =
-    /^(bin\/((gateway-sim|alias-hosts|node-version|library)\.js|library\.mjs|package\.json)|dist\/(chunks\/[\w.-]+\.cjs|(main|library|thread)\.cjs|licenses\.txt|index\.d\.c?ts)|fixtures\/((default|config\.schema)\.json|fidelity\/manifest\.jsonl)|src\/docs\/((\w+\/)?[\w-]+\.md|reference\/llms\.txt|[\w-]+\.png|Dockerfile|compose\.yaml)|src\/init\/[\w.-]+|package\.json|README\.md|CHANGELOG\.md|LICENSE)$/;
+    /^(bin\/((gateway-sim|alias-hosts|node-version|library)\.js|library\.mjs|package\.json)|dist\/(chunks\/[\w.-]+\.cjs|(main|library|thread)\.cjs|licenses\.json|index\.d\.c?ts)|fixtures\/((default|config\.schema)\.json|fidelity\/manifest\.jsonl)|src\/docs\/((\w+\/)?[\w-]+\.md|reference\/llms\.txt|[\w-]+\.png|Dockerfile|compose\.yaml)|src\/init\/[\w.-]+|package\.json|README\.md|CHANGELOG\.md|LICENSE)$/;
   expect(files.filter((file) => !expected.test(file))).toEqual([]);
   const ofUsers = Object.keys(PAGES).filter((path) => !/^(\.github|test)\//.test(path));
   expect(files).toEqual(expect.arrayContaining(ofUsers));
@@ -99,9 +99,9 @@ test('the licences are those of exactly the bundled packages', async () => {
   const ofScript = [...code.matchAll(/var (Idiomorph) = /g)].map(([, name = '']) => name.toLowerCase());
   const names = [...new Set([...Array.from(bundled, ([, name]) => name), ...ofScript])].sort();
   expect(names).toEqual(expect.arrayContaining(['commander', 'hono', 'lowdb', 'chalk', 'zod']));
-  const [[, licences = ''] = []] = await built('licenses.txt');
-  const licensed = [...licences.matchAll(/^(\S+) \d\S* \(.+\)$/gm)].map(([, name]) => name);
-  expect(licensed.sort()).toEqual(names);
+  const [[, licences = ''] = []] = await built('licenses.json');
+  const licensed = JSON.parse(licences) as { name: string }[];
+  expect(licensed.map(({ name }) => name).sort()).toEqual(names);
   expect(licences).toContain('Copyright (c) 2021 - present, Yusuke Wada');
 });
 

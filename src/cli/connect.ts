@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { DEFAULT_URL } from '../contract/address.ts';
 import { command, GatewayError, hint, option, usage } from '../contract/error.ts';
 import {
   type ControlServer,
@@ -16,7 +17,6 @@ import { isDataFolder } from '../store/folder.ts';
 import { DEFAULT_DATA_DIR, findServer, isOnThisMachine, readServerInfo } from '../store/server-file.ts';
 import type { Snapshot } from '../store/snapshot.ts';
 import { findConfiguration, readConfiguration, startConfiguration } from './configuration.ts';
-import { DEFAULT_URL } from './connection-flags.ts';
 import type { Io } from './io.ts';
 
 /** How the command line or the environment selects the server. */

@@ -1,12 +1,10 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
+import { DEFAULT_URL } from '../contract/address.ts';
 import { shellWord } from '../contract/curl.ts';
 import { DEFAULT_DATA_DIR } from '../store/server-file.ts';
 import { findConfiguration } from './configuration.ts';
 import type { Io } from './io.ts';
-
-/** The default address of a server. */
-export const DEFAULT_URL = 'http://127.0.0.1:4477';
 
 /** Commands that change the emulator itself, and therefore never fall back to the default address. */
 export const NEVER_GUESS: ReadonlySet<string> = new Set([

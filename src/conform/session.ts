@@ -1,4 +1,5 @@
 import { EventEmitter, once } from 'node:events';
+import { FORM_TYPE, JSON_TYPE } from '../contract/media-types.ts';
 import { type ReceivedRequest, receiveOnLoopback } from '../system/loopback-receiver.ts';
 import { at, parsed, paymentIdIn } from './answer.ts';
 import { payOnCheckout } from './checkout.ts';
@@ -204,7 +205,7 @@ export class Session {
 }
 
 function encoderOf(contentType: string): (value: string) => string {
-  if (contentType.startsWith('application/x-www-form-urlencoded')) return encodeURIComponent;
-  if (contentType.startsWith('application/json')) return (value) => JSON.stringify(value).slice(1, -1);
+  if (contentType.startsWith(FORM_TYPE)) return encodeURIComponent;
+  if (contentType.startsWith(JSON_TYPE)) return (value) => JSON.stringify(value).slice(1, -1);
   return (value) => value;
 }

@@ -4,6 +4,7 @@ import { AuditClient, FORM, type Observation, type ProbeRequest } from '../audit
 import { bareHost, isLoopback } from '../contract/address.ts';
 import { GatewayError, hint, option } from '../contract/error.ts';
 import { headerIn } from '../contract/headers.ts';
+import { JSON_TYPE } from '../contract/media-types.ts';
 import { Secrets } from '../contract/secrets.ts';
 import { Egress } from '../delivery/egress.ts';
 import type { InitiateValues, MerchantDialect } from '../wire/dialect.ts';
@@ -165,7 +166,7 @@ export class Target {
       ...(controlToken && {
         headers: [['Authorization', `Bearer ${controlToken}`] as const],
       }),
-      ...(body && { body: JSON.stringify(body), contentType: 'application/json' }),
+      ...(body && { body: JSON.stringify(body), contentType: JSON_TYPE }),
     });
   }
 

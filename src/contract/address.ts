@@ -1,6 +1,11 @@
 import { GatewayError } from './error.ts';
 import { characters, shorten } from './text.ts';
 
+/** The default port of a server (chosen). */
+export const DEFAULT_PORT = 4477;
+/** The default address of a server. */
+export const DEFAULT_URL = `http://127.0.0.1:${DEFAULT_PORT}`;
+
 const MAX_URL_LENGTH = 2048;
 
 /**

@@ -10,6 +10,7 @@ import type {
 } from './delivery.ts';
 import type { FaultRule } from './fault.ts';
 import { headerIn } from './headers.ts';
+import { FORM_TYPE } from './media-types.ts';
 import { describeTamperings } from './tampering.ts';
 import type { Verdict } from './verdict.ts';
 
@@ -197,8 +198,7 @@ const FIX_CRASH = 'Check the log of your shop: it failed before it responded.';
 /** The fix for a receiver that the real sender reaches and this one does not. */
 export const FIX_HTTP2 = 'Enable HTTP/1.1 in your shop too, at least on your machine.';
 /** The fix for a receiver that does not find the fields of the body. */
-export const FIX_FORM =
-  'Read the body as a form, as the gateway sends it: application/x-www-form-urlencoded.';
+export const FIX_FORM = `Read the body as a form, as the gateway sends it: ${FORM_TYPE}.`;
 /** The fix for a function that gets the body in base64. */
 export const FIX_BASE64 = 'Decode the body if event.isBase64Encoded is true.';
 /** The fix for a receiver that finds the fields of the body, but not those inside `data`. */

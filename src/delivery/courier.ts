@@ -12,7 +12,6 @@ import type { Delivery } from '../domain/state.ts';
 import type { Store } from '../store/store.ts';
 import type { Clock, DueWork } from '../system/clock.ts';
 import { VERSION } from '../system/package-info.ts';
-import { clearTimeout, setTimeout } from '../system/real-time.ts';
 import { asHeader, type Target, targetOf, withQueryOf } from './forward.ts';
 import { faultyBody, isSentTwice, postponement, postUnder } from './ipn-faults.ts';
 import { Lanes, MAX_IN_TOTAL } from './lanes.ts';

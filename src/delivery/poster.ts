@@ -7,7 +7,6 @@ import { headerIn } from '../contract/headers.ts';
 import type { Visit } from '../contract/payment.ts';
 import type { AttemptReport } from '../domain/delivery.ts';
 import { VERSION } from '../system/package-info.ts';
-import { performance } from '../system/real-time.ts';
 import { type Egress, EgressError, endpointOf } from './egress.ts';
 import { readLeniently } from './lenient-response.ts';
 import {

@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import type { PeerCertificate, ConnectionOptions as TlsOptions } from 'node:tls';
 import type { AttemptFailure } from '../contract/delivery.ts';
 import { GatewayError } from '../contract/error.ts';
-import { clearTimeout, performance, setTimeout } from '../system/real-time.ts';
+import { clearTimeout, setTimeout } from '../system/real-time.ts';
 import { type Egress, EgressError } from './egress.ts';
 
 /*
@@ -83,7 +83,6 @@ export async function open(
   outgoing: Outgoing,
   address = new URL(outgoing.url),
 ): Promise<http.IncomingMessage> {
-  const started = performance.now();
   const { method, body, guard, signal, timeoutMs, idleMs, asCurl, onBytes } = outgoing;
   signal?.throwIfAborted();
   const lookup = guard?.admit(address);
@@ -110,8 +109,7 @@ export async function open(
     if (onBytes) request.on('socket', (socket) => socket.on('data', onBytes));
     const abort = () => request.destroy(signal?.reason);
     const giveUp = (limitMs: number) => request.destroy(new TimeoutError(address, limitMs));
-    const left = timeoutMs && Math.max(started + timeoutMs - performance.now(), 0);
-    const timer = timeoutMs === undefined ? undefined : setTimeout(giveUp, left, timeoutMs);
+    const timer = timeoutMs === undefined ? undefined : setTimeout(giveUp, timeoutMs, timeoutMs);
     signal?.addEventListener('abort', abort, { once: true });
     const silent = idleMs === undefined ? undefined : setTimeout(giveUp, idleMs, idleMs);
     if (idleMs !== undefined) request.on('timeout', () => giveUp(idleMs));

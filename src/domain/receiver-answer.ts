@@ -1,5 +1,6 @@
 import { FIX_BASE64, FIX_FORM, FIX_HTTP2, FIX_NESTED } from '../contract/describe-delivery.ts';
 import { headerIn } from '../contract/headers.ts';
+import { FORM_TYPE } from '../contract/media-types.ts';
 import { namesOf } from '../contract/vocabulary.ts';
 import { linesOfPage, onOneLine, ownWords, plainText, quoted, saysNothing } from './receiver-words.ts';
 
@@ -196,7 +197,7 @@ const BY_STATUS: Readonly<Record<number, AnswerProblem>> = {
   },
   415: {
     cause: 'Your handler does not support this content type (415).',
-    fix: 'Accept application/x-www-form-urlencoded, as real IPNs have it. For receivers that you cannot change: --ipn-format json.',
+    fix: `Accept ${FORM_TYPE}, as real IPNs have it. For receivers that you cannot change: --ipn-format json.`,
   },
   429: {
     cause: 'Your shop is rate-limiting requests (429).',

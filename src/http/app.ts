@@ -20,12 +20,8 @@ import { mountCards } from './service/cards.ts';
 import { mountCheckout } from './service/checkout.ts';
 import { mountInitiate } from './service/initiate.ts';
 
-/**
- * Creates a listener that answers requests with the routes of the app.
- *
- * @param replaceGlobals whether to replace the fetch globals with faster ones
- */
-export function requestListener(parts: AppDependencies, replaceGlobals: boolean): RequestListener {
+/** Creates a listener that answers requests with the routes of the app. */
+export function requestListener(parts: AppDependencies): RequestListener {
   const app = createApp(parts);
   const answer = async (request: Request, env: HttpBindings) => {
     const response = await app.fetch(request, env);
@@ -34,7 +30,6 @@ export function requestListener(parts: AppDependencies, replaceGlobals: boolean)
   };
   return getRequestListener((request, env) => answer(request, env as HttpBindings), {
     hostname: parts.runtime.options.host,
-    overrideGlobalObjects: replaceGlobals,
     errorHandler: (thrown) => {
       // The URL or the Host header is invalid.
       const isMalformed = thrown instanceof Error && thrown.name === 'RequestError';

@@ -1,5 +1,6 @@
 import { describeEffects } from '../contract/active-fault.ts';
 import { GatewayError } from '../contract/error.ts';
+import { FORM_TYPE } from '../contract/media-types.ts';
 import { withPaymentDefaults } from '../contract/sample-values.ts';
 import { CHECKOUT_THEMES, MODES } from '../contract/vocabulary.ts';
 import type { CallService, ServiceResponse } from './call-service.ts';
@@ -40,7 +41,7 @@ export async function createPayment(
   const response = await callService({
     method: 'POST',
     target: dialect.merchant.initiatePath(mode),
-    headers: { 'content-type': 'application/x-www-form-urlencoded', 'user-agent': 'gateway-sim dashboard' },
+    headers: { 'content-type': FORM_TYPE, 'user-agent': 'gateway-sim dashboard' },
     body: new URLSearchParams(sent).toString(),
   });
   const { checkoutUrl, problems } = dialect.merchant.readAnswer(jsonOf(response.body));

@@ -3,7 +3,6 @@ import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import * as tls from 'node:tls';
 import { isLoopback } from '../contract/address.ts';
-import { clearTimeout, setTimeout } from '../system/real-time.ts';
 import type { Dialect } from '../wire/dialect.ts';
 import { endRaw, type Front, nameIn, noProxy, proxied, rejectRequest } from './listener.ts';
 

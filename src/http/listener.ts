@@ -10,12 +10,12 @@ import type { Duplex } from 'node:stream';
 import { hostName, isLoopback } from '../contract/address.ts';
 import { GatewayError, hint, option, usage } from '../contract/error.ts';
 import type { ResolvedOptions } from '../options/start-options.ts';
-import { clearTimeout, setTimeout } from '../system/real-time.ts';
 import type { Dialect } from '../wire/dialect.ts';
 import { JSON_TYPE } from './operation.ts';
 
 /*
- * From the socket to the app. Loads neither Hono nor TLS, because every start loads it.
+ * From the socket to the app. Loads neither Hono nor TLS, because every start loads it. `serve` of @hono/node-server
+ * would load Hono before it listens, on one address only, and answer what Node rejects without a body.
  */
 
 /** Answers a request of `node:http`. */

@@ -1,9 +1,7 @@
 import type * as z from 'zod/mini';
 import type { Source } from '../contract/vocabulary.ts';
 
-export const JSON_TYPE = 'application/json';
-export const FORM_TYPE = 'application/x-www-form-urlencoded';
-export const HTML_TYPE = 'text/html';
+export { FORM_TYPE, HTML_TYPE, JSON_TYPE } from '../contract/media-types.ts';
 
 /** Groups of operations, in the order of the document. */
 export const TAGS = {

@@ -2,7 +2,6 @@ import type { MiddlewareHandler } from 'hono';
 import { describeEffects } from '../contract/active-fault.ts';
 import { firstProblems, type GatewayError, renderHint } from '../contract/error.ts';
 import { timestamp } from '../contract/time.ts';
-import { performance } from '../system/real-time.ts';
 import { headersOf } from './body.ts';
 import type {
   AppContext,

@@ -324,7 +324,7 @@ export interface GatewaySimClient {
   restore(snapshot: StateSnapshot): Promise<void>;
 }
 
-/** An emulator in this process. */
+/** An emulator in a thread of this process. */
 export interface GatewaySim extends GatewaySimClient, AsyncDisposable {
   readonly port: number;
   /** The folder of its state; null in memory. */

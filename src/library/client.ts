@@ -3,6 +3,7 @@ import { writeAuditReports } from '../audit/artifacts.ts';
 import type { CardAction, CardMovementKind } from '../contract/card-status.ts';
 import { describeFailure } from '../contract/describe-delivery.ts';
 import { GatewayError, usage } from '../contract/error.ts';
+import { FORM_TYPE } from '../contract/media-types.ts';
 import { isDeliveryId } from '../contract/pasted-ipn.ts';
 import { type Mask, Secrets } from '../contract/secrets.ts';
 import { OUTCOMES } from '../contract/vocabulary.ts';
@@ -331,8 +332,7 @@ async function visitShop(
   mask: Mask,
 ): Promise<string> {
   const form = fields && new URLSearchParams(fields).toString();
-  const headers =
-    form === undefined ? [] : ([['Content-Type', 'application/x-www-form-urlencoded']] as const);
+  const headers = form === undefined ? [] : ([['Content-Type', FORM_TYPE]] as const);
   const request = { url, headers, guard: null, timeoutMs: SHOP_MS, agent: false } as const;
   try {
     const { status, body } = await send(

@@ -13,6 +13,7 @@ import {
 } from '../contract/error.ts';
 import type { ControlError } from '../contract/error-body.ts';
 import { invisibleIn } from '../contract/invisible.ts';
+import { JSON_TYPE } from '../contract/media-types.ts';
 import { parseDuration } from '../contract/time.ts';
 import { IDENTITY, identityCheck, open, readText } from '../delivery/sender.ts';
 import type { ControlApi } from '../http/control/routes.ts';
@@ -87,7 +88,7 @@ export function controlServer({
       totalMs,
       method,
       limitMs: limitOf(key, input, limitMs),
-      headers: { ...authorization, ...(input.json && { 'Content-Type': 'application/json' }) },
+      headers: { ...authorization, ...(input.json && { 'Content-Type': JSON_TYPE }) },
       body: input.json && written(input.json),
     }).catch((error: unknown) => {
       throw noServer(url, error);

@@ -1,6 +1,7 @@
 import type { CardAction } from '../contract/card-status.ts';
 import { command, type ErrorCode, GatewayError, hint } from '../contract/error.ts';
 import type { RecordedRequest } from '../contract/event.ts';
+import { FORM_TYPE, JSON_TYPE } from '../contract/media-types.ts';
 import type { ListedMerchant } from '../contract/merchant.ts';
 import { CARD_DEFAULTS, withoutUndefined, withPaymentDefaults } from '../contract/sample-values.ts';
 import { MODES, type Mode } from '../contract/vocabulary.ts';
@@ -67,7 +68,7 @@ export async function initiatePayment(server: ControlServer, mode: Mode, values:
     method: call.method,
     tlsCa: server.tlsCa,
     totalMs: LIMIT_MS,
-    headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+    headers: { 'Content-Type': FORM_TYPE },
     body: new URLSearchParams(call.form).toString(),
   })
     .then((answer) => {
@@ -129,7 +130,7 @@ async function callCards(server: ControlServer, secretKey: string, { method, pat
     method,
     tlsCa: server.tlsCa,
     totalMs: LIMIT_MS,
-    headers: { Authorization: `Bearer ${secretKey}`, 'Content-Type': 'application/json' },
+    headers: { Authorization: `Bearer ${secretKey}`, 'Content-Type': JSON_TYPE },
     body: json && JSON.stringify(json),
   }).catch((error: unknown) => {
     throw noServer(server.url, error);

@@ -7,15 +7,14 @@ import {
   NPX,
   type OptionHint,
 } from '../contract/error.ts';
-import { resolveOptions } from '../options/resolve.ts';
-import { EMULATOR_OPTIONS, type OptionName, START_OPTIONS } from '../options/start-options.ts';
-import { type RunningServer, startServer } from '../server.ts';
+import { type OptionName, START_OPTIONS } from '../options/start-options.ts';
+import type { RunningServer } from '../server.ts';
 import { packaged } from '../system/package-info.ts';
 
 /** The option values of `startGatewaySim`. */
 type Values = Readonly<Record<string, unknown>>;
 
-/** An emulator of the library, wherever it runs. */
+/** An emulator of the library. */
 type StartedEmulator = Pick<
   RunningServer,
   'url' | 'port' | 'publicKey' | 'secretKey' | 'dataDir' | 'controlToken' | 'tlsCa' | 'notices' | 'stop'
@@ -33,29 +32,13 @@ function asMember({ option: name, value }: OptionHint): string {
   return `${name}: ${value === undefined ? true : kind === 'list' ? `['${value}']` : `'${value}'`}`;
 }
 
-/**
- * Starts an emulator for a test. Test environments with a document, such as jsdom and happy-dom, replace globals that it
- * needs, such as `AbortSignal` and `Response`: there it gets a thread, which has Node's own.
- */
-export function startEmulator(values: Values): Promise<StartedEmulator> {
-  return 'document' in globalThis ? startInThread(values) : startHere(values);
-}
-
-export async function startHere(values: Values): Promise<RunningServer> {
-  return startServer(resolveOptions([{ label: (name) => name, values }], EMULATOR_OPTIONS), {
-    sharesProcess: true,
-    style: STYLE,
-    warn: (text) => process.emitWarning(text),
-    report: (error) => process.emitWarning(error instanceof Error ? error : String(error)),
-  });
-}
-
 /** What the thread of an emulator reports: that it is ready, or why not. */
 export type ThreadReport =
   | { started: Omit<StartedEmulator, 'stop' | 'stopped'> }
   | { failure: ErrorDetails & { code: ErrorCode; message: string } };
 
-async function startInThread(values: Values): Promise<StartedEmulator> {
+/** Starts an emulator in a thread, whose globals and timers a test does not change, and which changes none of the test's. */
+export async function startEmulator(values: Values): Promise<StartedEmulator> {
   const thread = new Worker(packaged('dist/thread.cjs'), { workerData: values });
   const stopped = new Promise((resolve) => thread.once('exit', resolve));
   const report = await new Promise<ThreadReport>((resolve, reject) => {

@@ -59,7 +59,7 @@ function optionSchema(spec: OptionSpec, name: string): JsonSchema {
 
 /**
  * The JSON schema of gateway-sim.config.json, for completion and checks in editors. It is stricter than the emulator,
- * which also accepts values as text, as in variables ("4477", "true", "a,b"). Rules that a schema cannot express, such
+ * which also accepts values as text, as in variables ("3000", "true", "a,b"). Rules that a schema cannot express, such
  * as two effects that exclude each other, are left to the emulator.
  */
 export function configurationSchema(): JsonSchema {

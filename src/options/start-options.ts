@@ -1,3 +1,4 @@
+import { DEFAULT_PORT } from '../contract/address.ts';
 import type { JsonSchema } from '../contract/field.ts';
 import { type Choices, PROFILE_NAMES, PROFILES } from '../contract/profiles.ts';
 import { SETTLE_FIELDS } from '../contract/request-fields.ts';
@@ -85,7 +86,7 @@ const inFile = <const Kind extends OptionKind, const Rest extends More = Record<
  * marked `commandOnly`.
  */
 export const START_OPTIONS = {
-  port: integer('number', 'port to listen on; 0 for any free one', { max: 65535, default: 4477 }),
+  port: integer('number', 'port to listen on; 0 for any free one', { max: 65535, default: DEFAULT_PORT }),
   host: text(
     'address',
     'address to listen on (127.0.0.1 also listens on ::1); others than loopback require the control token on /_sim',

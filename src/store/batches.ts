@@ -1,7 +1,6 @@
 import { GatewayError, hint } from '../contract/error.ts';
 import type { Undo } from '../domain/state.ts';
 import { reason } from '../system/files.ts';
-import { setImmediate } from '../system/real-time.ts';
 import type { Journal } from './journal.ts';
 
 /** A change that is applied in memory but not yet on disk. */

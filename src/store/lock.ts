@@ -2,10 +2,10 @@ import { existsSync, fstatSync, lstatSync, readFileSync, renameSync } from 'node
 import { type FileHandle, open, utimes } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { quoted } from '../contract/curl.ts';
 import { command, GatewayError, hint, SECOND_EMULATOR } from '../contract/error.ts';
 import { fileId, readText, removeFile } from '../system/files.ts';
-import { clearInterval, pause, performance, realNow, setInterval } from '../system/real-time.ts';
 import { identityOf, isAlive, isRunning, type ProcessIdentity } from './process-identity.ts';
 import { DEFAULT_DATA_DIR } from './server-file.ts';
 
@@ -62,7 +62,7 @@ export class Lock {
     this.#id = fileId(file.fd);
     this.takenOverFrom = takenOverFrom;
     const renew = async () => {
-      if (this.isHeld()) await utimes(path, realNow() / 1_000, realNow() / 1_000);
+      if (this.isHeld()) await utimes(path, Date.now() / 1_000, Date.now() / 1_000);
     };
     this.#heartbeat = setInterval(() => void renew().catch(() => {}), HEARTBEAT_MS).unref();
   }

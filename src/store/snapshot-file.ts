@@ -5,7 +5,6 @@ import type { FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { COLLECTION_NAMES } from '../contract/vocabulary.ts';
 import { replaceFile, syncFile, syncFolder } from '../system/files.ts';
-import { realNow } from '../system/real-time.ts';
 import { damaged } from './errors.ts';
 import type { Mark } from './journal.ts';
 import { chunksOf, linesOf, readIfThere } from './read-lines.ts';
@@ -176,7 +175,7 @@ interface Replacing {
  * @throws the file system's error
  */
 function keepEdited(path: string): string {
-  const time = new Date(realNow()).toISOString().replaceAll(':', '-');
+  const time = new Date(Date.now()).toISOString().replaceAll(':', '-');
   const kept = join(dirname(path), `db.edited-${time}.json`);
   linkSync(path, kept);
   return kept;

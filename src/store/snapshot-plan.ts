@@ -1,6 +1,5 @@
 import type { Low } from 'lowdb';
 import type { State } from '../domain/state.ts';
-import { clearTimeout, setTimeout } from '../system/real-time.ts';
 import type { Journal } from './journal.ts';
 import type { SnapshotFile } from './snapshot-file.ts';
 

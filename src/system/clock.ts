@@ -1,6 +1,5 @@
 import TinyQueue from 'tinyqueue';
 import { LONGEST_MOVE_MS } from '../contract/time.ts';
-import { clearImmediate, clearTimeout, realNow, setImmediate, setTimeout } from './real-time.ts';
 
 /** Scheduled work on records: IPNs are sent, payments expire or settle automatically. */
 export interface DueWork {
@@ -70,7 +69,7 @@ export class Clock {
 
   /** If the system clock is set back, time continues from its last value, so that scheduled work is not delayed. */
   #realTime(): number {
-    const real = realNow();
+    const real = Date.now();
     if (real < this.#lastReal) this.#ahead += this.#lastReal - real;
     this.#lastReal = real;
     return real;

@@ -1,12 +1,12 @@
 import timers from 'node:timers';
 
 /*
- * Timers and clocks for everything that runs in a user's test, which may replace the globals by fake ones: those would
- * stop the emulator. A lint rule requires this module instead of the globals.
+ * Timers and clocks for what runs in a user's test: the library's client and its audits. The test may replace the globals
+ * by fake ones, or run in jsdom, which has others. The emulator has its own thread and uses its globals.
  */
 
 // Taken when the module is loaded, because Vitest also replaces what `node:timers` exports.
-export const { clearImmediate, clearInterval, clearTimeout, setImmediate, setInterval, setTimeout } = timers;
+export const { clearTimeout, setTimeout } = timers;
 
 /** The time of the machine, in milliseconds since 1970. */
 export const realNow = Date.now;

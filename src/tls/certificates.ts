@@ -111,7 +111,9 @@ function generalName(name: string, masked?: 'masked'): Part {
 }
 
 /*
- * Bytes are Latin-1 text with one character per byte, as the package requires.
+ * Certificates are composed here, because node-forge signs its own only with RSA keys, which are slow to make, and
+ * `@peculiar/x509` takes 40 ms to load instead of 3 ms. Bytes are Latin-1 text with one character per byte, as node-forge
+ * requires.
  */
 
 const { UNIVERSAL, CONTEXT_SPECIFIC } = asn1.Class;

@@ -4,7 +4,6 @@ import { resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import { usage } from '../contract/error.ts';
 import { readText, reason } from '../system/files.ts';
-import { realNow } from '../system/real-time.ts';
 
 /** A server's certificate with its key. */
 export interface Identity {
@@ -142,7 +141,7 @@ export async function identityOf(
   { names }: Pick<Wanted, 'names'>,
   dataDir: string | null,
 ): Promise<Identity> {
-  const now = realNow();
+  const now = Date.now();
   if (pair) return { ...pair, caFile: resolve(pair.certFile), notices: noticesOn(pair, names, now) };
   // Loaded only when needed.
   const { storedAuthority, temporaryAuthority } = await import('./authority.ts');

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { describeFailure, fixOfFailure } from '../contract/describe-delivery.ts';
 import { type DiagnoseInput, type Diagnosis, KEPT_ANSWER } from '../contract/diagnosis.ts';
 import { command, GatewayError, hint } from '../contract/error.ts';
@@ -15,7 +16,6 @@ import {
 } from '../domain/receiver-answer.ts';
 import { ownWords } from '../domain/receiver-words.ts';
 import type { Delivery, Payment, State } from '../domain/state.ts';
-import { pause, performance } from '../system/real-time.ts';
 import type { IpnVariant, IpnVariants } from '../wire/dialect.ts';
 import type { UseCaseDependencies } from './dependencies.ts';
 

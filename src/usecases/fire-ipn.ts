@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { AuditClient, headersOf, type Observation } from '../audit/client.ts';
 import { requireReceiver } from '../contract/address.ts';
 import { type Delivery, FireInput } from '../contract/delivery.ts';
@@ -11,7 +12,6 @@ import { Egress } from '../delivery/egress.ts';
 import { failureOfStatus } from '../delivery/sender.ts';
 import { createIds } from '../domain/ids.ts';
 import { systemRandom } from '../system/random.ts';
-import { pause, realNow } from '../system/real-time.ts';
 import type { MerchantDialect } from '../wire/dialect.ts';
 import { verdictFields, verdictOnAttempt } from './verdict.ts';
 
@@ -72,7 +72,7 @@ export async function fireWithoutEmulator(
   };
   const composed = invent(
     { ...about, ...chosen },
-    { trx, now: realNow(), secretKey },
+    { trx, now: Date.now(), secretKey },
     { format, set: about?.set ?? set, unset, tamper: tamperings },
   );
   const { body, contentType, tampered, signedText, identifier, status } = composed;
@@ -121,14 +121,14 @@ export async function fireWithoutEmulator(
   };
   const client = new AuditClient(new Egress(allowIpnHost, () => undefined), TIMEOUT_MS);
   if (copies !== undefined) {
-    const startedAt = timestamp(realNow());
+    const startedAt = timestamp(Date.now());
     const seen = await client.sendTogether(Array.from({ length: copies }, () => request));
     return seen.map((one) => firedIpn(startedAt, one));
   }
   const fired: FiredIpn[] = [];
   for (let count = 0; count < times; count++) {
     if (delay) await pause(delay);
-    fired.push(firedIpn(timestamp(realNow()), await client.send(request)));
+    fired.push(firedIpn(timestamp(Date.now()), await client.send(request)));
   }
   return fired;
 }

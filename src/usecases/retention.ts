@@ -2,7 +2,6 @@ import type { Courier } from '../delivery/courier.ts';
 import { isNeeded, type Retention, removePayments } from '../domain/retention.ts';
 import type { Store } from '../store/store.ts';
 import type { Clock } from '../system/clock.ts';
-import { clearInterval, setInterval } from '../system/real-time.ts';
 
 /** Payments removed in one change, which takes some milliseconds. */
 const BATCH = 500;

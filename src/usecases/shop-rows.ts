@@ -1,8 +1,8 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { ShopDatabase } from '../contract/emulator.ts';
 import type { RowChange } from '../contract/row-change.ts';
 import { changesBetween, type Reading, shownChange } from '../database/changes.ts';
 import { sortByRelevance } from '../database/relevance.ts';
-import { clearTimeout, pause, performance, setTimeout } from '../system/real-time.ts';
 import type { SeenRows } from './seen-rows.ts';
 
 /** Maximum time that an IPN waits for the moment of a reading, not for its rows: far longer than a client takes. */

@@ -1,6 +1,7 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { GatewayError } from '../contract/error.ts';
 import { parseJsonObject } from '../contract/json-body.ts';
+import { FORM_TYPE, JSON_TYPE } from '../contract/media-types.ts';
 
 /** Maximum number of fields in a form or a JSON object. No client of this interface sends nearly as many. */
 const MAX_FIELDS = 1_000;
@@ -20,11 +21,11 @@ type FieldReader = (body: Buffer, contentType: string) => PostedFields;
 
 /** The reader for each media type. Forms: documented; JSON: observed. */
 const READERS: ReadonlyMap<string, FieldReader> = new Map<string, FieldReader>([
-  ['application/x-www-form-urlencoded', parseForm],
+  [FORM_TYPE, parseForm],
   ['multipart/form-data', parseMultipart],
-  ['application/json', parseJson],
+  [JSON_TYPE, parseJson],
 ]);
-const JSON_READER: ReadonlyMap<string, FieldReader> = new Map([['application/json', parseJson]]);
+const JSON_READER: ReadonlyMap<string, FieldReader> = new Map([[JSON_TYPE, parseJson]]);
 
 /**
  * Returns the reader for a media type: a form (URL-encoded or multipart) or a JSON object. If a field is repeated,
@@ -144,8 +145,8 @@ function parseJson(body: Buffer): PostedFields {
 }
 
 /*
- * Our own reader: libraries are made for streams of files. Here the body is small and complete, and only its text fields
- * matter. The libraries take as long for them as all the rest of an initiate.
+ * Our own reader, because PHP also reads lines that end with a line feed alone, and a shop may send bytes that are not
+ * UTF-8. `@fastify/busboy` and Node's `formData()` reject the first, and `formData()` replaces the second.
  */
 
 /**

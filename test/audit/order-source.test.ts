@@ -5,6 +5,12 @@ import { isAlive } from '../../src/store/process-identity.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { hangingCommand } from '../helpers/shells.ts';
 
+// So that time can be faked.
+vi.mock(import('../../src/system/real-time.ts'), async (original) => ({
+  ...(await original()),
+  performance: { now: () => performance.now() },
+}));
+
 it('an order command and its processes are killed when the order times out', async () => {
   const list = () => Promise.resolve({ data: [] });
   const mask = (text: string) => text;

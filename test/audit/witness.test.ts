@@ -8,6 +8,16 @@ import type { Payment, Settled } from '../../src/contract/payment.ts';
 import type { Row } from '../../src/database/changes.ts';
 import { merchantDialect } from '../../src/wire/documented/merchant.ts';
 
+// So that time can be faked.
+vi.mock(import('../../src/system/real-time.ts'), async (original) => ({
+  ...(await original()),
+  pause: (milliseconds) =>
+    new Promise((resolve) => {
+      setTimeout(resolve, milliseconds);
+    }),
+  performance: { now: () => performance.now() },
+}));
+
 const TOOLS = await merchantDialect.ipn();
 
 /** How late the e-mail of a payment is written, in milliseconds. */

@@ -171,13 +171,13 @@ describe('a clone', () => {
     for (const name of ['.config', 'fixtures', 'src']) await mkdir(join(cwd, name));
     await writeFile(join(cwd, 'src', 'removed.ts'), '');
     const build = () => runProgram([process.execPath, SCRIPT], { cwd });
-    const notice = (why: string) => `gateway-sim: building (${why}), which takes up to a minute…\n`;
-    expect(await build()).toMatchObject({ code: 0, stdout: '', stderr: notice('first start') });
+    const notice = 'gateway-sim: building, which takes up to a minute…\n';
+    expect(await build()).toMatchObject({ code: 0, stdout: '', stderr: notice });
     expect(await build()).toMatchObject({ code: 0, stdout: '', stderr: '' });
     await rm(join(cwd, 'src', 'removed.ts'));
-    expect(await build()).toMatchObject({ code: 0, stdout: '', stderr: notice('its sources have changed') });
+    expect(await build()).toMatchObject({ code: 0, stdout: '', stderr: notice });
     await writeFile(join(cwd, 'package.json'), manifest.replace('ls src', 'ls nowhere'));
     const { code, stderr } = await build();
-    expect([code, stderr]).toEqual([1, expect.stringMatching(/^gateway-sim: building [\s\S]*nowhere/)]);
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/^gateway-sim: building, [\s\S]*nowhere/)]);
   });
 });

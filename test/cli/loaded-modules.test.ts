@@ -23,12 +23,11 @@ async function loadedBy(...program: string[]) {
 
 /** The files of the program. Rolldown names a chunk after one of its modules. */
 const OURS = `
-  amount banner card card-status checkout configuration connection-flags consistency
-  describe-changes describe-delivery dialect fault-effects fidelity field files folder
-  forward gateway-sim.js ids ipn main.cjs merchant money node-version.js operation
-  package-info package.json printed random real-time receiver-answer rolldown-runtime run
-  sample-values secret sender server server-file signals snapshot snapshot-file start
-  start-emulator store verdict
+  amount banner card card-status checkout configuration consistency describe-changes
+  describe-delivery dialect fault-effects fidelity field files folder forward
+  gateway-sim.js ids ipn main.cjs merchant money node-version.js package-info
+  package.json random receiver-answer run sample-values secret sender server
+  server-file signals snapshot snapshot-file start start-emulator store verdict
 `
   .trim()
   .split(/\s+/);
@@ -37,7 +36,7 @@ const OURS = `
 const OF_NODE = `
   _http_agent _http_client _http_common _http_incoming _http_outgoing _http_server
   child_process cluster crypto dgram diagnostics_channel dns fs/promises http net os
-  process tty
+  process timers/promises tty
 `
   .trim()
   .split(/\s+/);

@@ -1,7 +1,8 @@
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { connectionFlags, DEFAULT_URL, NEVER_GUESS } from '../../src/cli/connection-flags.ts';
+import { connectionFlags, NEVER_GUESS } from '../../src/cli/connection-flags.ts';
+import { DEFAULT_URL } from '../../src/contract/address.ts';
 import { BINARY } from '../helpers/binary.ts';
 import { run } from '../helpers/cli.ts';
 import { fullName, PROGRAM, withCommandsBelow } from '../helpers/commands.ts';

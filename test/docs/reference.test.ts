@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { cp, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ERRORS } from '../../src/contract/error.ts';
@@ -8,6 +8,7 @@ import { PAGES, page, ROOT } from './pages.ts';
 
 test('the generated parts of all pages are the output of "npm run docs"', async () => {
   const folder = await temporaryFolder();
+  await cp(join(ROOT, 'src/docs'), folder, { recursive: true });
   const made = await runProgram([process.execPath, join(ROOT, '.config/docs.mjs'), folder]);
   expect(made).toMatchObject({ code: 0 });
   const marked = Object.entries(PAGES).filter(([, text]) => text.includes(': made by "npm run docs" -->'));

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { DEFAULT_PORT } from '../../contract/address.ts';
 import type { ShopDatabase } from '../../contract/emulator.ts';
 import { command, GatewayError, hint, usage } from '../../contract/error.ts';
 import { pluralize } from '../../contract/text.ts';
@@ -85,7 +86,7 @@ export const stop = defineCommand({
 export const wait = defineCommand({
   summary: 'wait until the emulator is ready',
   options: { timeout: duration('wait at most this long, then exit 3 (default: 30s)') },
-  examples: ['wait', 'wait --timeout 2m --url http://gateway:4477'],
+  examples: ['wait', `wait --timeout 2m --url http://gateway:${DEFAULT_PORT}`],
   run: async ({ options: { timeout = WAIT_LIMIT_MS }, connect }) => {
     const tryToReach = async (leftMs: number) => {
       const server = await connect();

@@ -3,6 +3,7 @@ import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { ARTIFACTS } from '../../audit/artifacts.ts';
+import { DEFAULT_PORT } from '../../contract/address.ts';
 import type { Delivery } from '../../contract/delivery.ts';
 import { command, GatewayError, hint, option, usage } from '../../contract/error.ts';
 import type { SimEvent } from '../../contract/event.ts';
@@ -59,7 +60,7 @@ export const exec = defineCommand({
   examples: [
     'exec -- npm test',
     'exec --auto approve -- npx playwright test',
-    'exec --port 4477 --wait-for http://localhost:3000 --artifacts artifacts -- npm test',
+    `exec --port ${DEFAULT_PORT} --wait-for http://localhost:3000 --artifacts artifacts -- npm test`,
   ],
   run: async ({ args, options, flags, io, output }) => {
     const [words] = args;

@@ -1,10 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { DEFAULT_URL } from '../../contract/address.ts';
 import { controlServer } from '../../library/control-client.ts';
 import { resolveOptions } from '../../options/resolve.ts';
 import { defineCommand, text } from '../command.ts';
 import { addressOf } from '../connect.ts';
-import { DEFAULT_URL } from '../connection-flags.ts';
 import { orStorageFailed, shownFrom } from '../write-file.ts';
 
 /** The document of `/_sim/openapi.json`, read from a temporary emulator, so that none needs to run. */
@@ -12,7 +12,7 @@ export const openapi = defineCommand({
   summary: 'print the OpenAPI document of the service and the control API',
   options: {
     out: text('file', 'write the document to this file'),
-    url: text('url', 'server address in the document (default: http://127.0.0.1:4477)'),
+    url: text('url', `server address in the document (default: ${DEFAULT_URL})`),
   },
   examples: ['openapi --out openapi.json'],
   run: async ({ options, choice, io, output }) => {

@@ -1,5 +1,4 @@
 import { ReadableStream as WebStream } from 'node:stream/web';
-import { clearTimeout, setTimeout } from '../../system/real-time.ts';
 import type { AppContext, AppDependencies } from '../environment.ts';
 import { simEventView } from './views.ts';
 

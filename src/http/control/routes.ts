@@ -39,7 +39,6 @@ import { FundInput, Wallet, WalletList } from '../../contract/wallet.ts';
 import type * as stored from '../../domain/state.ts';
 import { fidelityIn } from '../../system/fidelity.ts';
 import { VERSION } from '../../system/package-info.ts';
-import { setImmediate } from '../../system/real-time.ts';
 import { readStateText } from '../body.ts';
 import type { AppContext, AppDependencies } from '../environment.ts';
 import { statusOf } from '../errors.ts';

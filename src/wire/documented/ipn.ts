@@ -2,6 +2,7 @@ import type * as z from 'zod/mini';
 import { amountProblem, CURRENCY_CODE, isAmount } from '../../contract/amount.ts';
 import { GatewayError, hint } from '../../contract/error.ts';
 import { field, record, text } from '../../contract/field.ts';
+import { FORM_TYPE, JSON_TYPE } from '../../contract/media-types.ts';
 import { INITIATE_FIELDS } from '../../contract/request-fields.ts';
 import type { Tampered, Tampering } from '../../contract/tampering.ts';
 import { timestamp } from '../../contract/time.ts';
@@ -115,8 +116,8 @@ export function ipnFields(
 }
 
 const CONTENT_TYPES = {
-  form: 'application/x-www-form-urlencoded',
-  json: 'application/json',
+  form: FORM_TYPE,
+  json: JSON_TYPE,
 } as const satisfies Record<IpnFormat, string>;
 
 /** The encoded body of an IPN: a form with PHP-style nested names (observed: ipn-nested-names), or JSON in which the amount stays a string. */

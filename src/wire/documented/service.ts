@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { DEFAULT_URL } from '../../contract/address.ts';
 import type { CardTransaction } from '../../contract/card.ts';
 import { field, query, text } from '../../contract/field.ts';
 import { SETTLE_FIELDS, sentenceOf } from '../../contract/request-fields.ts';
@@ -83,7 +84,7 @@ const settledError = { error: 'true', message: 'Invalid transaction request' } a
 const error = (...problems: string[]) => ({ error: 'true', message: problems[0], errors: problems });
 
 const initiated = (mode: Mode) => ({
-  initiated: initiateAnswer({ id: 'pay_8k2mw4xq9d7t1r5z', mode }, 'http://127.0.0.1:4477'),
+  initiated: initiateAnswer({ id: 'pay_8k2mw4xq9d7t1r5z', mode }, DEFAULT_URL),
   'wrong key': error('Invalid api key'),
   'missing fields': error('identifier is required', 'ipn_url is required'),
 });

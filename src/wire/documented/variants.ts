@@ -1,6 +1,7 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { isAmount } from '../../contract/amount.ts';
 import { FIX_BASE64, FIX_FORM, FIX_NESTED } from '../../contract/describe-delivery.ts';
+import { FORM_TYPE, JSON_TYPE } from '../../contract/media-types.ts';
 import { INITIATE_FIELDS } from '../../contract/request-fields.ts';
 import type { IpnRequest } from '../../domain/ipn.ts';
 import type { DiagnosisTools, IpnVariant } from '../dialect.ts';
@@ -12,8 +13,6 @@ import { readFields, sign } from './signature.ts';
 /*
  * The same IPN as it would be if the receiver's code were right. The receiver accepts the one that has its own mistake.
  */
-
-const FORM = 'application/x-www-form-urlencoded';
 
 /** @throws Error for a body that is not an IPN */
 function requiredFields(body: string) {
@@ -29,7 +28,7 @@ function changed(body: string, values: Readonly<Record<string, string>>): IpnReq
   if (isJson(body)) return { method: 'POST', ...encodeIpn({ ...JSON.parse(body), ...values }, 'json') };
   const form = new URLSearchParams(body);
   for (const [name, value] of Object.entries(values)) form.set(name, value);
-  return { method: 'POST', contentType: FORM, body: encodedForm(form) };
+  return { method: 'POST', contentType: FORM_TYPE, body: encodedForm(form) };
 }
 
 /** The nested fields of a form. Lists, which no IPN of the service has, are left out. */
@@ -130,8 +129,6 @@ interface Shape {
   write: (body: string) => IpnRequest;
 }
 
-const JSON_TYPE = 'application/json';
-
 const SHAPES: readonly Shape[] = [
   {
     name: 'json',
@@ -166,7 +163,7 @@ const SHAPES: readonly Shape[] = [
     write: (body) => {
       const { data, ...others } = nested(body);
       const form = encodedForm(formOf({ ...others, data: JSON.stringify(data) }));
-      return { method: 'POST', contentType: FORM, body: form };
+      return { method: 'POST', contentType: FORM_TYPE, body: form };
     },
   },
   {
@@ -187,7 +184,7 @@ const SHAPES: readonly Shape[] = [
     fix: 'Decode names and values of the body: data%5Bamount%5D is data[amount]. Use a form parser.',
     write: (body) => ({
       method: 'POST',
-      contentType: FORM,
+      contentType: FORM_TYPE,
       body: [...new URLSearchParams(body)].map((pair) => pair.join('=')).join('&'),
     }),
   },
@@ -317,7 +314,7 @@ function* readingsOf({ body: genuine }: Required): Iterable<IpnVariant> {
   const written = (change: Reading['change']): IpnRequest => {
     const form = new URLSearchParams(genuine);
     change(form);
-    return { method: 'POST', contentType: FORM, body: encodedForm(form) };
+    return { method: 'POST', contentType: FORM_TYPE, body: encodedForm(form) };
   };
   for (const { name, cause, fix, change, control } of READINGS) {
     const request = written(change);
@@ -414,7 +411,7 @@ function withAdditions(additions: readonly Addition[], required: Required, signa
   const headers = additions.flatMap((one) => one.headers?.(signature) ?? []);
   const isInQuery = additions.some((one) => one.isInQuery);
   const { body: query } = changed(required.body, { signature });
-  return { method: 'POST', contentType: FORM, body, headers, ...(isInQuery && { query }) };
+  return { method: 'POST', contentType: FORM_TYPE, body, headers, ...(isInQuery && { query }) };
 }
 
 export const diagnosis: DiagnosisTools = {
