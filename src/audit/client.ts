@@ -4,6 +4,7 @@ import { curlRequest } from '../contract/curl.ts';
 import type { AttemptFailure } from '../contract/delivery.ts';
 import { describeFailure } from '../contract/describe-delivery.ts';
 import { GatewayError } from '../contract/error.ts';
+import { FORM_TYPE } from '../contract/media-types.ts';
 import type { Mask } from '../contract/secrets.ts';
 import { type Egress, EgressError } from '../delivery/egress.ts';
 import {
@@ -56,8 +57,6 @@ interface ClientOptions {
   /** Aborts running requests. */
   cancelled?: AbortSignal | undefined;
 }
-
-export const FORM = 'application/x-www-form-urlencoded';
 const DROPS = 5;
 const DROP_EVERY_MS = 150;
 /** Time for the shop to start processing before the sender disconnects. */
@@ -169,7 +168,7 @@ interface JointStart {
 export function headersOf({
   url,
   headers = [],
-  contentType = FORM,
+  contentType = FORM_TYPE,
   body,
   manner,
   unmarked,
@@ -233,7 +232,7 @@ export function curlOf({
   method,
   url,
   headers = [],
-  contentType = FORM,
+  contentType = FORM_TYPE,
   body,
   manner = 'whole',
 }: ProbeRequest) {

@@ -1,5 +1,6 @@
+import { FORM_TYPE } from '../contract/media-types.ts';
 import type { Target } from './case.ts';
-import { FORM, type ProbeRequest } from './client.ts';
+import type { ProbeRequest } from './client.ts';
 import { type Fields, withQuery } from './ipn.ts';
 
 /** A way to send the fields of an IPN. */
@@ -66,7 +67,7 @@ export const OTHER_TRANSPORTS: Readonly<Record<string, Transport>> = {
     about: 'in the query of a POST',
     send: (fields, { post, ipn }) => {
       const { url } = post(ipn);
-      return { url: withQuery(url, ...pairsOf(fields)), method: 'POST', contentType: FORM, body: '' };
+      return { url: withQuery(url, ...pairsOf(fields)), method: 'POST', contentType: FORM_TYPE, body: '' };
     },
   },
   both: {

@@ -1,10 +1,10 @@
 import type { Agent } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AuditClient, FORM, type Observation, type ProbeRequest } from '../audit/client.ts';
+import { AuditClient, type Observation, type ProbeRequest } from '../audit/client.ts';
 import { bareHost, isLoopback } from '../contract/address.ts';
 import { GatewayError, hint, option } from '../contract/error.ts';
 import { headerIn } from '../contract/headers.ts';
-import { JSON_TYPE } from '../contract/media-types.ts';
+import { FORM_TYPE, JSON_TYPE } from '../contract/media-types.ts';
 import { Secrets } from '../contract/secrets.ts';
 import { Egress } from '../delivery/egress.ts';
 import type { InitiateValues, MerchantDialect } from '../wire/dialect.ts';
@@ -96,7 +96,7 @@ export class Target {
     for (const [index, fields] of requests.entries()) {
       const { form } = dialect.initiate('sandbox', fields);
       const body = new URLSearchParams(form).toString();
-      const answer = await this.send(initiatePath, { method: 'POST', body, contentType: FORM });
+      const answer = await this.send(initiatePath, { method: 'POST', body, contentType: FORM_TYPE });
       const location = answer.status >= 300 && answer.status < 400 && headerIn(answer.headers, 'location');
       if (location) elsewhere = `; it redirects to ${new Secrets([publicKey]).mask(location)}`;
       const json = parsed(answer.body);

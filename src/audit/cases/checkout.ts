@@ -1,3 +1,4 @@
+import { FORM_TYPE } from '../../contract/media-types.ts';
 import type { Payment } from '../../contract/payment.ts';
 import { DOCUMENTED_CURRENCIES } from '../../domain/money.ts';
 import {
@@ -22,7 +23,7 @@ import {
   unproven,
   withOrder,
 } from '../case.ts';
-import { curlOf, curlsOf, FORM, type ProbeRequest } from '../client.ts';
+import { curlOf, curlsOf, type ProbeRequest } from '../client.ts';
 import { filledAddress } from '../command.ts';
 import { plainAmount, tokensIn, withQuery } from '../ipn.ts';
 import type { Fix } from '../mistakes.ts';
@@ -372,7 +373,7 @@ async function curlOfInitiate({ gateway }: Shop, { id }: Payment): Promise<strin
   const initiate = data.at(-1);
   if (!initiate?.requestBody) return null;
   const { target, requestHeaders, requestBody: body } = initiate;
-  const contentType = String(requestHeaders['content-type'] ?? FORM);
+  const contentType = String(requestHeaders['content-type'] ?? FORM_TYPE);
   return curlOf({ url: gateway.url + target, body, contentType });
 }
 

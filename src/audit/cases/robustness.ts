@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { GatewayError } from '../../contract/error.ts';
+import { FORM_TYPE } from '../../contract/media-types.ts';
 import { masked } from '../../contract/secrets.ts';
 import { errorPage, shownError } from '../../domain/receiver-answer.ts';
 import {
@@ -25,7 +26,7 @@ import {
   type Target,
   withOrder,
 } from '../case.ts';
-import { decoded, FORM, type Observation, type ProbeRequest } from '../client.ts';
+import { decoded, type Observation, type ProbeRequest } from '../client.ts';
 import { type Pair, UNKNOWN_ORDER } from '../ipn.ts';
 import { comparedBy } from '../probe.ts';
 import type { Shop } from '../shop.ts';
@@ -286,7 +287,7 @@ const ROBUST = family({ class: 'robustness', group: 'robustness', harm: BREAKS, 
   },
   charset: {
     about: 'A correct IPN with a charset in its content type.',
-    run: accepts(({ ipn, post }) => ({ ...post(ipn), contentType: `${FORM}; charset=UTF-8` })),
+    run: accepts(({ ipn, post }) => ({ ...post(ipn), contentType: `${FORM_TYPE}; charset=UTF-8` })),
   },
   json: {
     about: 'The IPN as JSON.',
