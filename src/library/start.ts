@@ -7,7 +7,8 @@ import {
   NPX,
   type OptionHint,
 } from '../contract/error.ts';
-import { type OptionName, START_OPTIONS } from '../options/start-options.ts';
+import { resolveOptions } from '../options/resolve.ts';
+import { EMULATOR_OPTIONS, type OptionName, START_OPTIONS } from '../options/start-options.ts';
 import type { RunningServer } from '../server.ts';
 import { packaged } from '../system/package-info.ts';
 
@@ -39,6 +40,8 @@ export type ThreadReport =
 
 /** Starts an emulator in a thread, whose globals and timers a test does not change, and which changes none of the test's. */
 export async function startEmulator(values: Values): Promise<StartedEmulator> {
+  // A value that no option takes, such as a function, could not be passed to the thread.
+  resolveOptions([{ label: (name) => name, values }], EMULATOR_OPTIONS);
   const thread = new Worker(packaged('dist/thread.cjs'), { workerData: values });
   const stopped = new Promise((resolve) => thread.once('exit', resolve));
   const report = await new Promise<ThreadReport>((resolve, reject) => {

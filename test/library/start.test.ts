@@ -108,6 +108,7 @@ describe('startGatewaySim', () => {
     [{ detach: true }, 'usage', 'unknown option detach'],
     [{ auto: 'aprove' }, 'usage', 'auto must be one of approve, cancel, fail, expire (got "aprove")'],
     [{ port: 70_000 }, 'usage', 'port must be a whole number from 0 to 65535 (got 70000)'],
+    [{ port: () => 1 }, 'usage', 'port must be a whole number from 0 to 65535'],
     [{ host: '203.0.113.1' }, 'usage', 'cannot listen on 203.0.113.1'],
     ['approve', 'usage', 'the options must be an object (got "approve")'],
   ])('rejects %j', async (options, code, message) => {
