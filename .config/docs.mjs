@@ -7,7 +7,7 @@ import { importSources } from './assets.mjs';
 const sources = await importSources();
 const { AUDIT_CLASSES, auditCases, CHOICES, choicesOf, ERRORS, PROFILES, program } = sources;
 
-const code = (text) => `\`${text}\``;
+const code = (text) => `\`${text.replaceAll('|', '\\|')}\``;
 const fenced = (text) => `\`\`\`text\n${text}\n\`\`\``;
 const cell = (text = '') => text.replaceAll('|', '\\|').replaceAll('<', '&lt;').replaceAll('\n', ' ');
 const table = (head, rows) =>
@@ -86,11 +86,15 @@ function operations(group) {
   );
   const section = ({ name, description }) => {
     const own = all.filter((one) => one.tags.includes(name));
-    const rows = own.map(({ request, summary, parameters = [], responses }) => {
+    const rows = own.map(({ request, summary, parameters = [], requestBody, responses }) => {
       const names = parameters.map((one) => code(one.name)).join(', ');
-      return [code(request), cell(summary), names, Object.keys(responses).join(', ')];
+      const [example] = Object.values(requestBody?.content['application/json']?.examples ?? {});
+      // Any operation may have the last two.
+      const statuses = Object.keys(responses).filter((status) => !['507', 'default'].includes(status));
+      const body = example ? code(JSON.stringify(example.value)) : '';
+      return [code(request), cell(summary), names, body, statuses.join(', ')];
     });
-    const head = ['Request', 'What', 'Parameters', 'Statuses'];
+    const head = ['Request', 'What', 'Parameters', 'Example of the body', 'Statuses'];
     return `## ${name.replace(/^\w+: /, '')}\n\n${description}\n\n${table(head, rows)}`;
   };
   const sections = tags.filter(({ name }) => group.test(name)).map(section);

@@ -82,6 +82,7 @@ describe('the secret key and the control token', () => {
       '/cards',
       '/faults',
       '',
+      '/ui/ipns',
       '/ui/requests',
       '/ui/requests/1',
       `/ui/payments/${id}`,

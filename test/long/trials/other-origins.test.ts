@@ -25,7 +25,7 @@ const REFUSAL =
 const READ = [
   ...['/_sim/status', '/_sim/merchants', '/_sim/snapshot', '/_sim/payments', '/_sim/requests', '/_sim/inbox'],
   ...['/_sim/events?since=0&follow=false', '/_sim/openapi.json', '/_sim/clock', '/_sim/faults', '/_sim'],
-  ...['/_sim/ui/settings', '/_sim/ui/cards', '/_sim/ui/logo.svg', '/_sim/wallets'],
+  ...['/_sim/ui/settings', '/_sim/ui/payments', '/_sim/ui/logo.svg', '/_sim/wallets'],
   ...['/api/cards', '/api/cards/card_1'],
 ];
 
@@ -43,7 +43,7 @@ const CHANGES: readonly (readonly [Target['method'], string, object])[] = [
   ['POST', '/_sim/ui/token', {}],
   ['POST', '/_sim/ui/settings/keys', {}],
   ['POST', '/_sim/ui/settings/reset', {}],
-  ['POST', '/_sim/ui/new-payment', {}],
+  ['POST', '/_sim/ui/payments', {}],
   ['POST', '/api/cards/save', {}],
   ['PUT', '/api/cards/cancel/card_1', {}],
 ];

@@ -23,7 +23,7 @@ const PER_PAYMENT_KIB = 3;
 const READS = [
   ...Array.from({ length: 12 }, () => '/_sim/livez'),
   ...['/_sim/clock', '/_sim/clock', '/_sim/faults', '/_sim/status', '/_sim/payments?limit=5'],
-  ...['/_sim/ipns?limit=5', '/_sim', '/_sim/ui/requests'],
+  ...['/_sim/ipns?limit=5', '/_sim', '/_sim/ui/payments'],
 ];
 
 /** Sends reads and new payments. @returns the ids of acknowledged payments */
