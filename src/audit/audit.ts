@@ -272,13 +272,16 @@ async function runCases(shop: Shop, chosen: readonly AuditCase[]): Promise<Audit
   const effortOf = (some: readonly AuditCase[]) => some.reduce((sum, one) => sum + effort(one), 0);
   const startedAt = performance.now();
   const done = new Map<AuditCase, AuditedCase>();
-  /** Cases that saw the loss of a payment. */
-  const losses = new Map<AuditCase, Finding>();
+  /** Convictions for the loss of a payment. They hold only if the shop loses none without them, which is known last. */
+  const losses = new Map<AuditCase, [Finding, string | null]>();
   const record = (one: AuditCase, finding: Finding, seen: string | null = null) => {
     const proven = provenBy(shop, done.get(CONTROL), one, finding);
+    if (one !== CONTROL && proven.verdict === 'fail' && proven.isLoss && !losses.has(one)) {
+      losses.set(one, [proven, seen]);
+      return;
+    }
     const audited = auditedCase(shop, one, proven, seen);
     done.set(one, audited);
-    if (proven.verdict === 'fail' && proven.isLoss) losses.set(one, proven);
     const [doneEffort, whole] = [effortOf([...done.keys()]), effortOf(chosen)];
     const leftMs = ((performance.now() - startedAt) * (whole - doneEffort)) / doneEffort;
     options.onCase?.(audited, { done: done.size, of: chosen.length, leftMs });
@@ -319,6 +322,7 @@ async function runCases(shop: Shop, chosen: readonly AuditCase[]): Promise<Audit
     if (isStopped()) return;
     const found = group.length > 1 ? await passed(group) : new Map<AuditCase, Finding>();
     for (const one of group) {
+      if (isStopped() && !found.has(one)) continue;
       const finding = found.get(one) ?? (await run(one));
       if (['fail', 'note'].includes(finding.verdict) || finding.stopped)
         suspected.set(one, one.alone ? { ...finding, again: true } : finding);
@@ -336,7 +340,7 @@ async function runCases(shop: Shop, chosen: readonly AuditCase[]): Promise<Audit
     const isTrace = one.group === 'sender' && finding.because?.mistake === 'effects-before-checks';
     const first = isTrace ? traces.get(finding.why) : undefined;
     if (first !== undefined) {
-      record(one, skipped(`${first} proves that a forged IPN has this effect: ${finding.why}`));
+      record(one, skipped(`not tried twice: ${first} proves the same effect`));
       continue;
     }
     const [proven, seen] = await tryAgain(one, finding, run, shop);
@@ -350,9 +354,11 @@ async function runCases(shop: Shop, chosen: readonly AuditCase[]): Promise<Audit
     const finding = await run(one);
     record(one, ...(await tryAgain(one, finding, run, shop)));
   }
-  if (EVERY_PAYMENT.some((one) => done.get(one)?.verdict === 'fail'))
-    for (const [one, finding] of losses)
-      record(one, { ...finding, ...unproven('this shop also loses payments without this request') });
+  const losesOthers = EVERY_PAYMENT.some((one) => done.get(one)?.verdict === 'fail');
+  for (const [one, [finding, seen]] of losses) {
+    const also = unproven('this shop also loses payments without this request');
+    record(one, losesOthers ? { ...finding, ...also } : finding, seen);
+  }
   const left = chosen.filter((one) => !done.has(one));
   if (left.length) {
     shop.cutShort ??= 'it was interrupted';
@@ -419,7 +425,7 @@ async function tryAgain(
   if (first.verdict !== 'fail' || !first.answer) return [first, null];
   const most = one.isRace ? RACE_TRIES : 2;
   let [seen, tries, last] = [1, 1, first];
-  while (seen < 2 && tries < most) {
+  while (seen < 2 && tries < most && !shop.options.signal?.aborted) {
     // On a new order: one that other cases have used may be closed, which its state does not show.
     if (!shop.orders.areLimited) shop.orders.allowAnother();
     const next = await run(one);
@@ -439,7 +445,8 @@ async function tryAgain(
     const why = `the same happens without this request: ${without.why ?? one.harm}`;
     return [{ ...last, verdict: 'unproven', why }, `${seen}/${tries}`];
   }
-  const why = `seen once in ${tries} tries: ${first.why ?? one.harm}`;
+  const times = tries === 1 ? 'seen once, and not tried again' : `seen once in ${tries} tries`;
+  const why = `${times}: ${first.why ?? one.harm}`;
   return [{ ...first, verdict: 'unproven', why }, `${seen}/${tries}`];
 }
 

@@ -60,7 +60,14 @@ it('a shop that loses some payments is told so, and no other case is blamed for 
     return [1, 2, 4].includes(orders.indexOf(identifier));
   };
   const isAmount: Handler['isAmount'] = (order, form) => !isLost(order) && GOOD.isAmount(order, form);
-  const { cases } = await auditOf({ isAmount }, { only: ['every-payment', 'charset', 'replay-at-once'] });
+  const told: string[] = [];
+  const { cases } = await auditOf(
+    { isAmount },
+    {
+      only: ['every-payment', 'charset', 'replay-at-once'],
+      onCase: ({ name, verdict }) => told.push(`${verdict} ${name}`),
+    },
+  );
   const [, found, replayed, charset] = cases;
   expect(found).toMatchObject({ verdict: 'fail', mistake: 'payments-lost' });
   expect(found?.why).toMatch(/did not pay it, twice, while that of /);
@@ -68,6 +75,8 @@ it('a shop that loses some payments is told so, and no other case is blamed for 
   expect(replayed).toMatchObject({ name: 'replay-at-once', verdict: 'pass' });
   const why = 'this shop also loses payments without this request';
   expect(charset).toMatchObject({ name: 'charset', verdict: 'unproven', why });
+  // Nobody is told of a conviction that does not hold.
+  expect(told).toEqual(['pass control', 'pass replay-at-once', 'fail every-payment', 'unproven charset']);
 });
 
 it('an identifier that is made of the time is waited for, and named', async () => {
