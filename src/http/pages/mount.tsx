@@ -1,6 +1,7 @@
 import { setCookie } from 'hono/cookie';
 import { TokenForm } from '../../contract/emulator.ts';
 import { command } from '../../contract/error.ts';
+import { FORM_TYPE, HTML_TYPE } from '../../contract/media-types.ts';
 import { readTextFields } from '../body.ts';
 import {
   type App,
@@ -10,7 +11,7 @@ import {
   type ServerRuntime,
 } from '../environment.ts';
 import { hasToken, isToken, TOKEN_COOKIE } from '../guard.ts';
-import { described, FORM_TYPE, HTML_TYPE, type Operation, seeOtherAnswer } from '../operation.ts';
+import { described, type Operation, seeOtherAnswer } from '../operation.ts';
 import { targetOf } from '../record-requests.ts';
 import { Command, renderCard, renderEnd } from './checkout.tsx';
 import { WORDING } from './checkout-texts.ts';

@@ -92,6 +92,10 @@ function SendAgain({ delivery, from }: { delivery: Delivery; from: string }) {
 
 const IPN = recordRoute('ipns');
 
+/** The page that shows an IPN. */
+const pageOf = ({ id, paymentId }: Delivery) =>
+  paymentId === null ? recordPath('ipns', id) : recordPath('payments', paymentId);
+
 /** An IPN that was sent by hand, without a payment. Other IPNs are on the page of their payment. */
 const ipnPage: PageRenderer = ({ parts, id }) => {
   const delivery = parts.ipns.require(id);
@@ -112,36 +116,38 @@ const ipnPage: PageRenderer = ({ parts, id }) => {
 };
 
 export const IPN_PAGES: NounPages = {
-  pages: { [IPN]: ipnPage, [`${UI}/ipns`]: ipnPage },
+  pages: { [IPN]: ipnPage },
   moved: {
     [`${UI}/ipns`]: () => listPath('payments', { status: ATTENTION }),
     [IPN]: ({ ipns }, id) => {
-      const { paymentId, attemptCount } = ipns.require(id);
+      const delivery = ipns.require(id);
+      const { paymentId, attemptCount } = delivery;
       return paymentId === null
         ? undefined
-        : `${recordPath('payments', paymentId)}#${attemptId(id, Math.max(1, attemptCount))}`;
+        : `${pageOf(delivery)}#${attemptId(id, Math.max(1, attemptCount))}`;
     },
   },
   forms: {
-    [`${IPN}/resend`]: async ({ ipns, secrets }, { to, from = '' }, id) => {
+    [`${IPN}/resend`]: async ({ ipns, secrets }, { to, from }, id) => {
       const { url } = ipns.require(id);
       // The page shows the address without its password.
       const sent = await ipns.resend(id, to === secrets.mask(url) ? url : to || undefined);
-      return from.startsWith(UI)
-        ? `${ownPage(from, recordPath('ipns', id))}#${attemptId(sent.id, sent.attemptCount)}`
-        : undefined;
+      const page = pageOf(sent);
+      const back = ownPage(from, page);
+      return back.startsWith(page) ? `${back}#${attemptId(sent.id, sent.attemptCount)}` : back;
     },
     [`${IPN}/diagnose`]: async ({ ipns, runtime }, { from }, id) => {
       await ipns.diagnose(id, {}, runtime.stopped);
-      return `${ownPage(from, recordPath('ipns', id))}#verdict`;
+      return `${ownPage(from, pageOf(ipns.require(id)))}#verdict`;
     },
     [`${IPN}/tamper`]: async ({ ipns }, { tamper = '', from }, id) => {
       const { paymentId, url } = ipns.require(id);
       const payment = paymentId === null ? {} : { payment: paymentId };
       const [fired] = await ipns.fire({ ...payment, to: url, tamper: requireTamperings(tamper) });
+      if (!fired) return undefined;
       // Without a payment, the copy has its own page.
-      const page = fired && recordPath('ipns', fired.id);
-      return page && `${paymentId === null ? page : ownPage(from, page)}#${attemptId(fired.id, 1)}`;
+      const page = pageOf(fired);
+      return `${paymentId === null ? page : ownPage(from, page)}#${attemptId(fired.id, 1)}`;
     },
   },
 };

@@ -64,11 +64,20 @@ export function dashboard(app: App, parts: AppDependencies): App {
 
   const callService = serviceCaller(app);
   for (const noun of NOUNS) {
+    for (const [path, moved] of Object.entries(noun.moved ?? {})) {
+      pages.get(path, async (c, next) => {
+        try {
+          const target = moved(parts, c.req.param('id') ?? '');
+          if (target !== undefined) return c.redirect(basePath(parts.runtime) + target, 303);
+        } catch (thrown) {
+          return refuse(c, missing, thrown);
+        }
+        return next();
+      });
+    }
     for (const [path, page] of Object.entries(noun.pages)) {
       pages.get(path, async (c) => {
         try {
-          const moved = noun.moved?.[path]?.(parts, c.req.param('id') ?? '');
-          if (moved !== undefined) return c.redirect(basePath(parts.runtime) + moved, 303);
           return await show(c, page, c.req.query());
         } catch (thrown) {
           return refuse(c, missing, thrown);
