@@ -9,9 +9,9 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { hostName, isLoopback } from '../contract/address.ts';
 import { GatewayError, hint, option, usage } from '../contract/error.ts';
+import { JSON_TYPE } from '../contract/media-types.ts';
 import type { ResolvedOptions } from '../options/start-options.ts';
 import type { Dialect } from '../wire/dialect.ts';
-import { JSON_TYPE } from './operation.ts';
 
 /*
  * From the socket to the app. Loads neither Hono nor TLS, because every start loads it. `serve` of @hono/node-server

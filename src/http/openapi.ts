@@ -4,22 +4,13 @@ import { ControlError, ServiceError } from '../contract/error-body.ts';
 import { SimEvent } from '../contract/event.ts';
 import { type Field, type JsonSchema, MESSAGES, type Message, messageOf } from '../contract/field.ts';
 import { componentSchemas, inlineSchema, ref } from '../contract/json-schema.ts';
+import { FORM_TYPE, HTML_TYPE, JSON_TYPE } from '../contract/media-types.ts';
 import { SOURCES } from '../contract/vocabulary.ts';
 import { optionsSchema } from '../options/json-schema.ts';
 import { manifestLines } from '../system/manifest-lines.ts';
 import { VERSION } from '../system/package-info.ts';
 import type { AppDependencies } from './environment.ts';
-import {
-  type Answer,
-  type Examples,
-  FORM_TYPE,
-  HTML_TYPE,
-  JSON_TYPE,
-  type Operation,
-  operationOf,
-  TAGS,
-  type Tag,
-} from './operation.ts';
+import { type Answer, type Examples, type Operation, operationOf, TAGS, type Tag } from './operation.ts';
 
 const DESCRIPTION = `A local emulator of a hosted payment gateway and virtual-card service. No real money moves.
 

@@ -1,8 +1,6 @@
 import type * as z from 'zod/mini';
 import type { Source } from '../contract/vocabulary.ts';
 
-export { FORM_TYPE, HTML_TYPE, JSON_TYPE } from '../contract/media-types.ts';
-
 /** Groups of operations, in the order of the document. */
 export const TAGS = {
   'Service: payments': 'What a merchant’s code calls to accept a payment, and what it receives.',

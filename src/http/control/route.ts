@@ -2,11 +2,12 @@ import type { ParamKeys } from 'hono/types';
 import * as z from 'zod/mini';
 import { Live, Ready } from '../../contract/emulator.ts';
 import { parseInput } from '../../contract/input.ts';
+import { JSON_TYPE } from '../../contract/media-types.ts';
 import { maskedIn, type Secrets } from '../../contract/secrets.ts';
 import { headersOf, readFields } from '../body.ts';
 import type { App, AppContext } from '../environment.ts';
 import { PROBES } from '../listener.ts';
-import { described, JSON_TYPE, type Operation, type Tag } from '../operation.ts';
+import { described, type Operation, type Tag } from '../operation.ts';
 
 type Schema = z.ZodMiniType;
 type Awaitable<Value> = Value | Promise<Value>;

@@ -21,6 +21,7 @@ import { Status, Stopping } from '../../contract/emulator.ts';
 import type { ErrorCode, GatewayError } from '../../contract/error.ts';
 import { EventQuery, type RecordedRequest, RequestList, RequestQuery } from '../../contract/event.ts';
 import { ClearedFaults, ClearQuery, Fault, FaultList, FaultRule, FaultRules } from '../../contract/fault.ts';
+import { JSON_TYPE } from '../../contract/media-types.ts';
 import { Merchant, MerchantInput, MerchantList } from '../../contract/merchant.ts';
 import { MessageList } from '../../contract/message.ts';
 import {
@@ -42,7 +43,6 @@ import { VERSION } from '../../system/package-info.ts';
 import { readStateText } from '../body.ts';
 import type { AppContext, AppDependencies } from '../environment.ts';
 import { statusOf } from '../errors.ts';
-import { JSON_TYPE } from '../operation.ts';
 import { eventStream } from './event-stream.ts';
 import { type ApiOf, control } from './route.ts';
 import {

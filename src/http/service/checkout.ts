@@ -1,6 +1,7 @@
 import { CODE_LIFETIME_MS, MAX_ENTRY } from '../../contract/checkout.ts';
 import { GatewayError } from '../../contract/error.ts';
 import { parseInput } from '../../contract/input.ts';
+import { FORM_TYPE, HTML_TYPE } from '../../contract/media-types.ts';
 import { MODES, type Mode } from '../../contract/vocabulary.ts';
 import type { Payment } from '../../domain/state.ts';
 import type { CheckoutResult } from '../../usecases/checkout.ts';
@@ -9,14 +10,7 @@ import { readTextFields } from '../body.ts';
 import { type App, type AppContext, type AppDependencies, basePath } from '../environment.ts';
 import { asGatewayError } from '../errors.ts';
 import { rejectCrossSite } from '../guard.ts';
-import {
-  type Answer,
-  described,
-  FORM_TYPE,
-  HTML_TYPE,
-  type Operation,
-  seeOtherAnswer,
-} from '../operation.ts';
+import { type Answer, described, type Operation, seeOtherAnswer } from '../operation.ts';
 import type { Entry } from './checkout-pages.ts';
 import { MODE_WORDS } from './initiate.ts';
 

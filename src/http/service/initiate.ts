@@ -2,6 +2,7 @@ import { bareHost, isLoopback } from '../../contract/address.ts';
 import { shellWord } from '../../contract/curl.ts';
 import { GatewayError } from '../../contract/error.ts';
 import { ServiceError } from '../../contract/error-body.ts';
+import { FORM_TYPE, JSON_TYPE } from '../../contract/media-types.ts';
 import { isOwnPage, readOrigin } from '../../contract/page-origin.ts';
 import { PROFILES } from '../../contract/profiles.ts';
 import { shorten } from '../../contract/text.ts';
@@ -12,7 +13,7 @@ import type { Dialect } from '../../wire/dialect.ts';
 import { headersOf, type RequestHeaders, readFields } from '../body.ts';
 import type { App, AppContext, AppDependencies, ServerRuntime } from '../environment.ts';
 import { asGatewayError, statusOf } from '../errors.ts';
-import { described, FORM_TYPE, JSON_TYPE, type Operation } from '../operation.ts';
+import { described, type Operation } from '../operation.ts';
 import { noteError } from '../record-requests.ts';
 
 /** Headers of every initiate response. CORS is open (observed: initiate-cors*). */
