@@ -21,11 +21,15 @@ const OUTSIDE_THE_PROCESS = [
   'test/conform/{conform,target}.test.ts',
   'test/contract/curl.test.ts',
   'test/database/database.test.ts',
-  'test/delivery/{courier,ipn-faults,poster,sender}.test.ts',
+  'test/delivery/{courier,ipn-faults,sender}.test.ts',
   'test/store/{disk,folder,lock}.test.ts',
   'test/system/clock.test.ts',
 ];
-const MOCKING = ['test/audit/{order-source,witness}.test.ts', 'test/delivery/egress.test.ts'];
+const MOCKING = [
+  'test/audit/{order-source,witness}.test.ts',
+  'test/delivery/{egress,poster}.test.ts',
+  'test/library/control-client.test.ts',
+];
 
 /** Tests without sockets and processes in a folder of others. */
 const INSIDE_THE_PROCESS = ['test/docs/pages.test.ts', 'test/audit/{condition,tokens}.test.ts'];
@@ -49,7 +53,7 @@ export const LANES: Readonly<Record<string, Lane>> = {
     ],
     exclude: [...OUTSIDE_THE_PROCESS, ...MOCKING],
   },
-  mocks: { include: MOCKING, mocks: true },
+  mocks: { include: MOCKING, needs: ['build'], mocks: true },
   /** Everything else: routes, commands, audits, the documentation, the package, durability. */
   system: {
     include: [

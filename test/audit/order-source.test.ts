@@ -6,10 +6,7 @@ import { temporaryFolder } from '../helpers/folder.ts';
 import { hangingCommand } from '../helpers/shells.ts';
 
 // So that time can be faked.
-vi.mock(import('../../src/system/real-time.ts'), async (original) => ({
-  ...(await original()),
-  performance: { now: () => performance.now() },
-}));
+vi.mock('../../src/system/real-time.ts', () => import('../helpers/replaceable-time.ts'));
 
 it('an order command and its processes are killed when the order times out', async () => {
   const list = () => Promise.resolve({ data: [] });

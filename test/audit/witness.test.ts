@@ -9,14 +9,7 @@ import type { Row } from '../../src/database/changes.ts';
 import { merchantDialect } from '../../src/wire/documented/merchant.ts';
 
 // So that time can be faked.
-vi.mock(import('../../src/system/real-time.ts'), async (original) => ({
-  ...(await original()),
-  pause: (milliseconds) =>
-    new Promise((resolve) => {
-      setTimeout(resolve, milliseconds);
-    }),
-  performance: { now: () => performance.now() },
-}));
+vi.mock('../../src/system/real-time.ts', () => import('../helpers/replaceable-time.ts'));
 
 const TOOLS = await merchantDialect.ipn();
 

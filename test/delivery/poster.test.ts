@@ -17,6 +17,9 @@ import { type Answer, startReceiver } from '../helpers/receiver.ts';
 import { startSecureReceiver } from '../helpers/secure-receiver.ts';
 import { paid, startSim } from '../helpers/sim.ts';
 
+// So that time can be faked.
+vi.mock('../../src/system/real-time.ts', () => import('../helpers/replaceable-time.ts'));
+
 /** A poster whose reports also describe the error. */
 function poster(egress = new Egress([], () => undefined)) {
   const made = new Poster(egress, {});
@@ -184,13 +187,17 @@ describe('the report of a post without a response describes the error', () => {
     ['complete its response', { body: 'begun', unfinished: true }],
   ])('when the receiver does not %s in time, and closes the connection', async (_, answer) => {
     const receiver = await startReceiver([answer]);
-    const posted = poster().post(request(receiver.url, { timeoutMs: 200 }));
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const posted = poster().post(request(receiver.url));
+    const arrived = await receiver.request(1);
+    await vi.advanceTimersByTimeAsync(60_000);
     expect(await posted).toMatchObject({
       responseStatus: null,
       responseBody: null,
-      error: 'timed out after 0.2 s',
+      error: 'timed out after 60 s',
     });
-    await (await receiver.request(1)).closed;
+    await arrived.closed;
   });
 
   it.each([

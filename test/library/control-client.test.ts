@@ -1,10 +1,13 @@
 import type { ServerResponse } from 'node:http';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { connectGatewaySim } from '../../src/index.ts';
 import { controlServer } from '../../src/library/control-client.ts';
 import { BROKEN, startAnswering } from '../helpers/answering.ts';
 import { startLibrary } from '../helpers/library.ts';
-import { startReceiver } from '../helpers/receiver.ts';
+import { gate, startReceiver } from '../helpers/receiver.ts';
+
+// So that time can be faked.
+vi.mock('../../src/system/real-time.ts', () => import('../helpers/replaceable-time.ts'));
 
 const sends = (body: string) => (response: ServerResponse) => void response.end(body);
 
@@ -76,13 +79,23 @@ describe('a connection', () => {
     await expect(connectGatewaySim(url, { timeout: '300ms' })).rejects.toMatchObject({ code: 'timed_out' });
   });
 
-  it('holds no call beyond its limit, even if the server keeps sending single bytes', async () => {
+  it('holds no call for more than five minutes, even if the server keeps sending single bytes', async () => {
+    const begun = gate();
+    let written = 0;
     const url = await startAnswering((_, response) => {
       response.setHeader('X-Gateway-Sim', '1');
-      const drip = setInterval(() => response.write(' '), 20);
+      const drip = setInterval(() => {
+        response.write(' ');
+        // The client has read some of them.
+        if (++written === 10) begun.open();
+      }, 20);
       response.on('close', () => clearInterval(drip));
     });
-    const called = controlServer({ url, totalMs: 300 }).call('GET /payments', { query: {} });
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const called = controlServer({ url }).call('GET /payments', { query: {} });
+    await begun.opened;
+    vi.advanceTimersByTime(300_000);
     await expect(called).rejects.toMatchObject({ code: 'timed_out' });
   });
 
