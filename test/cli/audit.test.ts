@@ -21,6 +21,12 @@ describe('audit', () => {
     expect(stderr).toBe('');
   });
 
+  it('finds the handler by an order, and counts it', async () => {
+    const { options, byUrl, paidWhen } = await startAudited();
+    const { body } = await runJson<AuditReport>(['audit', ...byUrl, ...paidWhen, ...ONE], options);
+    expect(body).toMatchObject({ summary: { pass: 2 }, orders: 3 });
+  });
+
   it('exits 1 if a case fails, and for at-risk only with --fail-on', async () => {
     const flawed = await startAudited({ isToken: () => true });
     const only = ['--only', 'sandbox-for-live'];
