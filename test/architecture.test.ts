@@ -41,7 +41,7 @@ const ALLOWED: Record<string, Doors> = {
     ],
   },
   domain: { layers: ['contract', 'system/secret.ts'], types: ['system'], packages: ['big.js', 'zod/mini'] },
-  wire: { layers: ['contract', 'domain'], packages: ['zod/mini'], node: ['node:buffer', 'node:crypto'] },
+  service: { layers: ['contract', 'domain'], packages: ['zod/mini'], node: ['node:buffer', 'node:crypto'] },
   store: {
     layers: ['contract', 'domain', 'system/files.ts', '../fixtures/default.json'],
     packages: ['lowdb', 'zod/mini'],
@@ -62,24 +62,40 @@ const ALLOWED: Record<string, Doors> = {
     node: ['*'],
   },
   'interpret-options': { layers: ['contract', 'domain'], types: ['delivery', 'options'] },
+  database: {
+    layers: [
+      'contract',
+      'system/open-process.ts',
+      'system/real-time.ts',
+      'system/run-process.ts',
+      'system/temporary-folder.ts',
+    ],
+    node: ['node:fs/promises', 'node:path'],
+  },
+  /** Why an IPN failed. */
+  diagnosis: {
+    layers: ['contract', 'database/changes.ts', 'database/relevance.ts', 'domain', 'service'],
+    types: ['delivery', 'store'],
+    node: ['node:crypto', 'node:timers/promises'],
+  },
   usecases: {
     layers: [
       'contract',
       'audit/client.ts',
-      'database/changes.ts',
-      'database/relevance.ts',
       'delivery/egress.ts',
       'delivery/sender.ts',
+      'diagnosis',
       'domain',
+      'service',
       'store',
       'system/random.ts',
     ],
-    types: ['delivery', 'system', 'wire/body.ts', 'wire/dialect.ts'],
+    types: ['delivery', 'system'],
     node: ['node:timers/promises'],
   },
   http: {
-    layers: ['contract', 'options', 'usecases', 'wire/body.ts', 'system'],
-    types: ['domain', 'wire'],
+    layers: ['contract', 'options', 'usecases', 'diagnosis', 'service', 'system'],
+    types: ['domain'],
     packages: ['*'],
     node: ['*'],
   },
@@ -93,9 +109,10 @@ const ALLOWED: Record<string, Doors> = {
       'contract',
       'options',
       'tls',
+      'diagnosis',
       'domain',
       'system',
-      'wire',
+      'service',
       'store',
       'delivery',
       'interpret-options',
@@ -107,28 +124,18 @@ const ALLOWED: Record<string, Doors> = {
     packages: ['*'],
     node: ['*'],
   },
-  database: {
-    layers: [
-      'contract',
-      'system/open-process.ts',
-      'system/real-time.ts',
-      'system/run-process.ts',
-      'system/temporary-folder.ts',
-    ],
-    node: ['node:fs/promises', 'node:path'],
-  },
   audit: {
     layers: [
       'contract',
       'database',
+      'diagnosis',
       'domain/money.ts',
-      'domain/receiver-answer.ts',
+      'service',
       'system',
       'delivery/egress.ts',
       'delivery/forward.ts',
       'delivery/sender.ts',
     ],
-    types: ['wire'],
     node: ['*'],
   },
   conform: {
@@ -138,14 +145,23 @@ const ALLOWED: Record<string, Doors> = {
       'audit/reports.ts',
       'delivery/egress.ts',
       'domain/card.ts',
+      'service',
       'system',
     ],
-    types: ['wire'],
     packages: ['zod/mini'],
     node: ['*'],
   },
   library: {
-    layers: ['contract', 'options', 'audit', 'system', 'wire', 'delivery/egress.ts', 'delivery/sender.ts'],
+    layers: [
+      'contract',
+      'options',
+      'audit',
+      'diagnosis',
+      'system',
+      'service',
+      'delivery/egress.ts',
+      'delivery/sender.ts',
+    ],
     types: ['http'],
     node: ['node:dns', 'node:http', 'node:https'],
   },
@@ -157,26 +173,26 @@ const ALLOWED: Record<string, Doors> = {
       'library',
       'audit',
       'conform',
-      'domain/receiver-answer.ts',
+      'diagnosis',
+      'service',
       'delivery/sender.ts',
       'delivery/egress.ts',
       'store',
       'usecases/fire-ipn.ts',
-      'usecases/verdict.ts',
     ],
-    types: ['wire'],
     packages: ['*'],
     node: ['*'],
   },
   index: {
     layers: [
       'contract',
+      'diagnosis/verify.ts',
       'options',
       'audit/artifacts.ts',
       'library',
       'store/server-file.ts',
       'system/disposal.ts',
-      'wire/encoding.ts',
+      'service',
     ],
     node: ['node:url'],
   },
@@ -309,19 +325,6 @@ describe('the layers of src/', () => {
     expect(cycle(graph)).toBeUndefined();
   });
 
-  it('import a dialect only where the dialect is chosen', () => {
-    const folder = (path: string) => /^wire\/[^/]+\//.exec(path)?.[0];
-    const choosers = [...imports].flatMap(([file, list]) =>
-      list.some(({ from }) => {
-        const entered = from.startsWith('.') ? folder(target(file, from)) : undefined;
-        return entered !== undefined && entered !== folder(file);
-      })
-        ? [file]
-        : [],
-    );
-    expect(choosers).toEqual(['library/dialect.ts', 'server.ts']);
-  });
-
   it('start listening without loading the HTTP framework', () => {
     const { packages } = reachedFrom('http/listener.ts');
     expect(packages.filter((name) => /hono/.test(name))).toEqual([]);
@@ -380,6 +383,7 @@ describe('the layers of src/', () => {
 /** Test files about more than one file of src/. */
 const CROSS_CUTTING = [
   'architecture',
+  'diagnosis/searched-signatures',
   'http/pages/page-facts',
   'http/pages/page-numbers',
   'http/secrets',

@@ -7,11 +7,11 @@ import { command, didYouMean, GatewayError, hint, usage } from '../contract/erro
 import { pluralize } from '../contract/text.ts';
 import { duration } from '../contract/time.ts';
 import { namesOf } from '../contract/vocabulary.ts';
-import { languageOf } from '../domain/receiver-answer.ts';
+import { languageOf } from '../diagnosis/receiver-answer.ts';
+import { signatureCode } from '../diagnosis/signature-code.ts';
 import { asyncDisposable } from '../system/disposal.ts';
 import { receiveOnLoopback } from '../system/loopback-receiver.ts';
 import { pause, performance, setTimeout } from '../system/real-time.ts';
-import type { IpnTools } from '../wire/dialect.ts';
 import { Bystanders } from './bystanders.ts';
 import {
   type AuditCase,
@@ -70,11 +70,7 @@ export function auditCases(): AuditCaseInfo[] {
  *
  * @throws GatewayError `usage`, `invalid_fields`, or `forbidden` for an address that the egress rules do not allow
  */
-export async function audit(
-  gateway: AuditGateway,
-  tools: IpnTools,
-  given: AuditOptions,
-): Promise<AuditReport> {
+export async function audit(gateway: AuditGateway, given: AuditOptions): Promise<AuditReport> {
   return withoutSecrets(gateway, async () => {
     const asked = withPreset(given);
     const ipnUrl = asked.ipnUrl ?? (await handlerOf(gateway, asked));
@@ -84,7 +80,7 @@ export async function audit(
     const chosen = chooseCases(options);
     // The receiver of the attacker's own payments accepts every IPN.
     await using attacker = await receiveOnLoopback(() => ({ status: 200 }));
-    const shop = new Shop(gateway, tools, options, `${attacker.url}/ipn-of-the-attacker`);
+    const shop = new Shop(gateway, options, `${attacker.url}/ipn-of-the-attacker`);
     await using _client = asyncDisposable(async () => shop.database?.close());
     const { orders, notices } = shop;
     await using started = options.shop ? new ShopProcess(options.shop, gateway.env) : undefined;
@@ -579,7 +575,7 @@ function auditedCase(shop: Shop, one: AuditCase, finding: Finding, seen: string 
   const isBad = isReportable(verdict);
   const known: Fix = finding.fix ?? MISTAKES[because.mistake];
   const language = languageOf(shop.seen.slice(0, LANGUAGE_SAMPLE).map(({ observation }) => observation));
-  const codes = typeof known.code === 'function' ? known.code(shop.tools.signatureCode()) : known.code;
+  const codes = typeof known.code === 'function' ? known.code(signatureCode()) : known.code;
   const code = codes && language ? { [language]: codes[language] } : codes;
   const lines = Object.entries(code ?? {}).map(([of, line]) => `${of}: ${line}`);
   return {

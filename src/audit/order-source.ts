@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../contract/error.ts';
 import type { Payment } from '../contract/payment.ts';
 import { readText } from '../delivery/sender.ts';
-import { errorPage, ownWords } from '../domain/receiver-answer.ts';
+import { errorPage, ownWords } from '../diagnosis/receiver-answer.ts';
 import { disposable } from '../system/disposal.ts';
 import { pause, performance } from '../system/real-time.ts';
 import { ask } from './client.ts';

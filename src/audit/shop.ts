@@ -4,8 +4,8 @@ import type { Payment, Settled } from '../contract/payment.ts';
 import { Database } from '../database/database.ts';
 import { endpointOf } from '../delivery/egress.ts';
 import { withQueryOf } from '../delivery/forward.ts';
+import { invent } from '../service/ipn.ts';
 import { pause, performance } from '../system/real-time.ts';
-import type { IpnTools } from '../wire/dialect.ts';
 import { AuditClient, type Observation, type ProbeRequest, requestText } from './client.ts';
 import type { AuditGateway } from './gateway.ts';
 import { guessProbe } from './guess-probe.ts';
@@ -56,7 +56,6 @@ const HELD_BACK: Observation = {
 /** The shop under test, and everything that the audit knows about it. */
 export class Shop {
   readonly gateway: AuditGateway;
-  readonly tools: IpnTools;
   options: CompleteOptions;
   /** Receives the IPNs of the attacker's own payments. */
   readonly attackerUrl: string;
@@ -125,10 +124,9 @@ export class Shop {
   };
 
   /** @throws GatewayError `usage` for an invalid command or condition */
-  constructor(gateway: AuditGateway, tools: IpnTools, options: CompleteOptions, attackerUrl: string) {
+  constructor(gateway: AuditGateway, options: CompleteOptions, attackerUrl: string) {
     const { timeoutMs = TIMEOUT_MS, cancelled } = options;
     this.gateway = gateway;
-    this.tools = tools;
     this.timeoutMs = timeoutMs;
     this.options = options;
     this.attackerUrl = attackerUrl;
@@ -213,12 +211,12 @@ export class Shop {
     const { secretKey } = this.gateway;
     const set = { 'data.charge': charge, 'data.account_holder': customerName };
     const made = { trx, now: Date.parse(createdAt), secretKey };
-    return this.tools.invent({ identifier, amount, currency }, made, { format, set }).body;
+    return invent({ identifier, amount, currency }, made, { format, set }).body;
   }
 
   /** The correct IPN of a payment. */
   ipnOf(payment: Payment): Ipn {
-    return Ipn.read(this.tools, this.#bodyOf(payment, 'form'));
+    return Ipn.read(this.#bodyOf(payment, 'form'));
   }
 
   /** The correct IPN of a payment as JSON. */
@@ -427,12 +425,12 @@ export class Shop {
     { amount, currency }: Pick<Payment, 'amount' | 'currency'>,
     identifier?: string,
   ): Promise<Ipn> {
-    const { gateway, attackerUrl: ipnUrl, tools } = this;
+    const { gateway, attackerUrl: ipnUrl } = this;
     const fields = { amount, currency, ipnUrl, mode: 'sandbox', ...(identifier && { identifier }) } as const;
     const payment = await gateway.payments.create(fields);
     const body = (await this.payWithIpn(payment))?.body;
     // Without a delivery, the emulator is configured to send no IPN: reconstruct it.
-    return body === undefined || body.startsWith('{') ? this.ipnOf(payment) : Ipn.read(tools, body);
+    return body === undefined || body.startsWith('{') ? this.ipnOf(payment) : Ipn.read(body);
   }
 
   /** @throws GatewayError `check_failed` if a probe fails */

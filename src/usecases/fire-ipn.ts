@@ -10,10 +10,10 @@ import { requireTamperings } from '../contract/tampering.ts';
 import { timestamp } from '../contract/time.ts';
 import { Egress } from '../delivery/egress.ts';
 import { failureOfStatus } from '../delivery/sender.ts';
+import { verdictFields, verdictOnAttempt } from '../diagnosis/verdict.ts';
 import { createIds } from '../domain/ids.ts';
+import { invent } from '../service/ipn.ts';
 import { systemRandom } from '../system/random.ts';
-import type { MerchantDialect } from '../wire/dialect.ts';
-import { verdictFields, verdictOnAttempt } from './verdict.ts';
 
 /** In milliseconds, the same as the gateway's default. */
 const TIMEOUT_MS = 10_000;
@@ -29,7 +29,6 @@ interface FireHow {
   copies: number | undefined;
   /** Public hosts to which IPNs may be sent. */
   allowIpnHost: readonly string[] | undefined;
-  dialect: MerchantDialect;
   /** The problem with a value, as the user wrote it. */
   describe: (problem: string, value: unknown) => string;
 }
@@ -43,7 +42,7 @@ interface FireHow {
 export async function fireWithoutEmulator(
   chosen: FireInput,
   { secretKey, payment }: { secretKey: string; payment?: Payment | undefined },
-  { copies, allowIpnHost = [], dialect, describe }: FireHow,
+  { copies, allowIpnHost = [], describe }: FireHow,
 ): Promise<FiredIpn[]> {
   const given: Readonly<Record<PropertyKey, unknown>> = chosen;
   const {
@@ -63,7 +62,6 @@ export async function fireWithoutEmulator(
   const tamperings = requireTamperings(tamper);
   const url = requireReceiver(to, payment);
   const trx = payment?.trx ?? createIds(systemRandom).trx();
-  const { invent } = await dialect.ipn();
   const about = payment && {
     identifier: payment.identifier,
     amount: payment.amount,
@@ -116,7 +114,7 @@ export async function fireWithoutEmulator(
       changesUnknown: null,
       note: noteOf(facts, attempt),
       attempts: [{ ...attempt, error: errorOf(attempt) }],
-      ...verdictFields(verdictOnAttempt(signed, attempt, { secretKey }, dialect)),
+      ...verdictFields(verdictOnAttempt(signed, attempt, { secretKey })),
     };
   };
   const client = new AuditClient(new Egress(allowIpnHost, () => undefined), TIMEOUT_MS);

@@ -6,12 +6,9 @@ import { valueAt } from '../../src/audit/probe.ts';
 import { Witness } from '../../src/audit/witness.ts';
 import type { Payment, Settled } from '../../src/contract/payment.ts';
 import type { Row } from '../../src/database/changes.ts';
-import { merchantDialect } from '../../src/wire/documented/merchant.ts';
 
 // So that time can be faked.
 vi.mock('../../src/system/real-time.ts', () => import('../helpers/replaceable-time.ts'));
-
-const TOOLS = await merchantDialect.ipn();
 
 /** How late the e-mail of a payment is written, in milliseconds. */
 const MAIL_MS = 300;
@@ -87,7 +84,7 @@ class RecordedShop {
   };
 
   ipnOf = ({ identifier, amount }: Payment) =>
-    new Ipn(TOOLS, [
+    new Ipn([
       ['status', 'success'],
       ['identifier', identifier],
       ['data[amount]', amount],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Delivery as DeliveryView } from '../../src/contract/delivery.ts';
-import type { Verification as Verdict } from '../../src/wire/dialect.ts';
-import { sign } from '../../src/wire/documented/signature.ts';
+import type { Verification as Verdict } from '../../src/diagnosis/verify.ts';
+import { sign } from '../../src/service/signature.ts';
 import { launch, run, runJson, startHere, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { gate, startReceiver } from '../helpers/receiver.ts';

@@ -2,7 +2,7 @@ import type { AuditCheck } from '../../contract/audit-report.ts';
 import { fixOfFailure } from '../../contract/describe-delivery.ts';
 import type { Payment } from '../../contract/payment.ts';
 import { duration } from '../../contract/time.ts';
-import { errorPage, ownWords, answerProblem as problemOfAnswer } from '../../domain/receiver-answer.ts';
+import { errorPage, ownWords, answerProblem as problemOfAnswer } from '../../diagnosis/receiver-answer.ts';
 import { pause, performance } from '../../system/real-time.ts';
 import {
   type AuditCase,

@@ -2,7 +2,9 @@ import { gzipSync } from 'node:zlib';
 import { GatewayError } from '../../contract/error.ts';
 import { FORM_TYPE } from '../../contract/media-types.ts';
 import { masked } from '../../contract/secrets.ts';
-import { errorPage, shownError } from '../../domain/receiver-answer.ts';
+import { errorPage, shownError } from '../../diagnosis/receiver-answer.ts';
+import { IPN_NAMES } from '../../service/names.ts';
+import { sign } from '../../service/signature.ts';
 import {
   type AuditCase,
   accepts,
@@ -373,19 +375,15 @@ const ROBUST = family({ class: 'robustness', group: 'robustness', harm: BREAKS, 
 });
 
 /** Judges a response, which must not reveal a secret. */
-function judgeLeak(
-  { gateway, tools }: Shop,
-  request: ProbeRequest,
-  { body, headers }: Observation,
-): Judgement {
+function judgeLeak({ gateway }: Shop, request: ProbeRequest, { body, headers }: Observation): Judgement {
   const response = `${headers.map((pair) => pair.join(': ')).join('\n')}\n${body}`;
   if (gateway.secretKey.length >= 6 && response.includes(gateway.secretKey))
     return fail('The response contains the secret key.');
   const form = typeof request.body === 'string' ? new URLSearchParams(request.body) : undefined;
-  const [amount, identifier] = [form?.get(tools.names.amount), form?.get(tools.names.identifier)];
+  const [amount, identifier] = [form?.get(IPN_NAMES.amount), form?.get(IPN_NAMES.identifier)];
   if (amount && identifier) {
-    const expected = tools.sign(amount, identifier, gateway.secretKey);
-    const isOwn = form?.getAll(tools.names.signature).includes(expected);
+    const expected = sign(amount, identifier, gateway.secretKey);
+    const isOwn = form?.getAll(IPN_NAMES.signature).includes(expected);
     if (!isOwn && response.toUpperCase().includes(expected))
       return fail('The response contains the expected signature.');
   }

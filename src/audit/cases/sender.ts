@@ -1,5 +1,6 @@
 import { INITIATE_FIELDS } from '../../contract/request-fields.ts';
 import { DEFAULT_KEYS, EXAMPLE_KEYS } from '../../contract/sample-values.ts';
+import { IPN_NAMES } from '../../service/names.ts';
 import {
   type AuditCase,
   type Cases,
@@ -100,7 +101,7 @@ const withSignatures = (transport: Transport, values: WrongSignature['values']) 
     const { shop, payment, ipn } = target;
     const fields = shop.jsonOf(payment);
     return values(ipn, shop.gateway.secretKey).map((value) =>
-      transport.send({ ...fields, [shop.tools.names.signature]: value }, target),
+      transport.send({ ...fields, [IPN_NAMES.signature]: value }, target),
     );
   });
 

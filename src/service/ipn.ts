@@ -1,12 +1,12 @@
 import type * as z from 'zod/mini';
-import { amountProblem, CURRENCY_CODE, isAmount } from '../../contract/amount.ts';
-import { GatewayError, hint } from '../../contract/error.ts';
-import { field, record, text } from '../../contract/field.ts';
-import { FORM_TYPE, JSON_TYPE } from '../../contract/media-types.ts';
-import { INITIATE_FIELDS } from '../../contract/request-fields.ts';
-import type { Tampered, Tampering } from '../../contract/tampering.ts';
-import { timestamp } from '../../contract/time.ts';
-import { type IpnFormat, SENT_ON_REQUEST } from '../../contract/vocabulary.ts';
+import { amountProblem, CURRENCY_CODE, isAmount } from '../contract/amount.ts';
+import { GatewayError, hint } from '../contract/error.ts';
+import { field, record, text } from '../contract/field.ts';
+import { FORM_TYPE, JSON_TYPE } from '../contract/media-types.ts';
+import { INITIATE_FIELDS } from '../contract/request-fields.ts';
+import type { Tampered, Tampering } from '../contract/tampering.ts';
+import { timestamp } from '../contract/time.ts';
+import { type IpnFormat, SENT_ON_REQUEST } from '../contract/vocabulary.ts';
 import type {
   ChosenFields,
   ComposedIpn,
@@ -14,18 +14,19 @@ import type {
   IpnComposer,
   IpnSettings,
   IpnSubject,
-} from '../../domain/ipn.ts';
-import { DOCUMENTED_CURRENCIES, renderAmount } from '../../domain/money.ts';
-import type { Payment } from '../../domain/state.ts';
-import type { IpnTools } from '../dialect.ts';
-import { encodedForm, formOf } from '../encoding.ts';
-import { sign } from './signature.ts';
+} from '../domain/ipn.ts';
+import { DOCUMENTED_CURRENCIES, renderAmount } from '../domain/money.ts';
+import type { Payment } from '../domain/state.ts';
+import { encodedForm, formOf } from './encoding.ts';
+import { fingerprint, sign } from './signature.ts';
 
 /**
  * The signed text has no separator between amount and identifier (documented: signature-identifier-digits). Payments
  * therefore have the same signature if amount and identifier form the same text together.
+ *
+ * @returns another amount and identifier with the same signature; null if there is none
  */
-export const splice: IpnTools['splice'] = (amount, identifier) => {
+export function splice(amount: string, identifier: string): Record<'amount' | 'identifier', string> | null {
   const signed = amount + identifier;
   for (let cut = 1; cut < amount.length; cut++) {
     const [head, tail] = [signed.slice(0, cut), signed.slice(cut)];
@@ -33,7 +34,7 @@ export const splice: IpnTools['splice'] = (amount, identifier) => {
       return { amount: head, identifier: tail };
   }
   return null;
-};
+}
 
 export const IPN_EXAMPLE = {
   status: 'success',
@@ -127,7 +128,7 @@ export function encodeIpn(fields: object, format: IpnFormat): { contentType: str
   return { contentType, body: encodedForm(formOf(fields)) };
 }
 
-export const resigned: IpnComposer['resigned'] = (body, signedText, secretKey) => {
+const resigned: IpnComposer['resigned'] = (body, signedText, secretKey) => {
   const signature = sign(signedText, '', secretKey);
   if (body.includes(signature)) return undefined;
   return body.replace(/(\bsignature(?:=|":"))[^&"]*/, `$1${signature}`);
@@ -139,7 +140,7 @@ function otherDigit(text: string): string {
 }
 
 /** Works for JSON and forms. */
-export const corruptSignature: IpnComposer['corruptSignature'] = (body) =>
+const corruptSignature: IpnComposer['corruptSignature'] = (body) =>
   body.replace(
     /((?:^|&)signature=|"signature":")(.)/,
     (_, name: string, digit: string) => name + otherDigit(digit),
@@ -230,17 +231,24 @@ function invalid(message: string): GatewayError {
 
 const CURRENCIES = new Map(DOCUMENTED_CURRENCIES.map((currency) => [currency.code, currency]));
 
-export const invent: IpnTools['invent'] = (chosen, { trx, now, secretKey }, composition) => {
+/** An IPN for a payment that does not exist. @throws GatewayError `invalid_fields` */
+export function invent(
+  chosen: ChosenFields,
+  { trx, now, secretKey }: { trx: string; now: number; secretKey: string },
+  composition: Composition,
+): ComposedIpn {
   const made = { identifier: `sim-${trx}`, amount: '100.00', currency: 'USD', charge: '0.00' };
   const payment = { ...made, mode: 'sandbox' as const, trx, createdAt: timestamp(now) };
   return write(chosen, { payment, status: 'success', holder: 'Ada Example', secretKey }, composition, {
     ipn: { amountFormat: 'sent' },
     currencies: CURRENCIES,
   });
-};
+}
 
-export const compose: IpnComposer['compose'] = (chosen, subject, composition, settings) =>
+const compose: IpnComposer['compose'] = (chosen, subject, composition, settings) =>
   'payment' in subject ? write(chosen, subject, composition, settings) : invent(chosen, subject, composition);
+
+export const composer: IpnComposer = { compose, resigned, fingerprint, corruptSignature };
 
 /** Builds an IPN: applies the chosen values, removes fields, overrides fields by name, signs, and tampers. */
 function write(

@@ -1,7 +1,7 @@
 import { describeBriefly, FORGED_IPN_ACCEPTED, insteadOfSending } from '../contract/describe-delivery.ts';
 import type { Tone } from '../contract/verdict.ts';
-import { saysRefused } from '../domain/receiver-answer.ts';
 import type { Attempt, Delivery, Payment } from '../domain/state.ts';
+import { saysRefused } from './receiver-answer.ts';
 import {
   type FullVerdict,
   inWords,
@@ -34,7 +34,7 @@ function stateOfAttempt(
   const instead = fault && insteadOfSending(fault);
   if (instead) return { state: 'none', words: `never reached (your fault rule ${instead})` };
   if (failure?.code === 'egress') return { state: 'none', words: 'not sent: address not allowed' };
-  const isCorrupted = verdictOnFault(delivery, attempt, parts.dialect) !== undefined;
+  const isCorrupted = verdictOnFault(delivery, attempt) !== undefined;
   const isForged = verdictOnForgery(delivery, parts) !== undefined;
   const copy = isForged ? ' a forged IPN' : isCorrupted ? ' a corrupted IPN' : '';
   if (verdict.forgeryAccepted) return { state: 'forgery-accepted', words: FORGED_IPN_ACCEPTED };
@@ -58,7 +58,7 @@ function stateOfAttempt(
 
 /** What the shop did in one attempt of an IPN, with the tone of that attempt. */
 export function stateAt(delivery: Delivery, attempt: Attempt, parts: VerdictDependencies): ShopState {
-  const verdict = verdictOnAttempt(delivery, attempt, signerOf(delivery, parts), parts.dialect);
+  const verdict = verdictOnAttempt(delivery, attempt, signerOf(delivery, parts));
   return { ...stateOfAttempt(delivery, attempt, verdict, parts), tone: verdict.tone };
 }
 

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { requireTamperings } from '../../../src/contract/tampering.ts';
-import { corruptSignature, encodeIpn, invent, ipnFields } from '../../../src/wire/documented/ipn.ts';
-import { sign } from '../../../src/wire/documented/signature.ts';
-import { character } from '../../helpers/characters.ts';
+import { requireTamperings } from '../../src/contract/tampering.ts';
+import { composer, encodeIpn, invent, ipnFields } from '../../src/service/ipn.ts';
+import { sign } from '../../src/service/signature.ts';
+import { character } from '../helpers/characters.ts';
 import {
   NOW,
   pendingPayment,
@@ -12,7 +12,7 @@ import {
   type SettingsChanges,
   settings,
   state,
-} from '../../helpers/records.ts';
+} from '../helpers/records.ts';
 
 interface Vector {
   note: string;
@@ -34,7 +34,7 @@ interface Vector {
  */
 const BY_HAND = '927C14A3C487C1431CDDB586A5A9A7C68347D2CD153C7DB8B0C77F8C3DBDEA2F';
 const vectors = JSON.parse(
-  await readFile(new URL('../../../fixtures/signatures.json', import.meta.url), 'utf8'),
+  await readFile(new URL('../../fixtures/signatures.json', import.meta.url), 'utf8'),
 ) as Vector[];
 
 /** Reads a form as PHP reads it into `$_POST`: `data[currency][code]=USD` becomes nested. */
@@ -248,5 +248,5 @@ it.each([
   ['{"status":"success","signature":"FAB"}', '{"status":"success","signature":"0AB"}'],
   ['status=success', 'status=success'],
 ])('a fault corrupts the signature of %s', (body, expected) => {
-  expect(corruptSignature(body)).toBe(expected);
+  expect(composer.corruptSignature(body)).toBe(expected);
 });

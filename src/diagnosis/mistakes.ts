@@ -1,11 +1,11 @@
 import { createHash, createHmac } from 'node:crypto';
-import { isAmount } from '../../contract/amount.ts';
-import { FIX_BASE64 } from '../../contract/describe-delivery.ts';
-import { invisibleIn, withoutInvisible } from '../../contract/invisible.ts';
-import { DEFAULT_KEYS, EXAMPLE_KEYS } from '../../contract/sample-values.ts';
-import { add, renderAmount } from '../../domain/money.ts';
-import type { VerifyKeys } from '../dialect.ts';
-import { encodedForm } from '../encoding.ts';
+import { isAmount } from '../contract/amount.ts';
+import { FIX_BASE64 } from '../contract/describe-delivery.ts';
+import { invisibleIn, withoutInvisible } from '../contract/invisible.ts';
+import type { FormerKey, Merchant } from '../contract/merchant.ts';
+import { DEFAULT_KEYS, EXAMPLE_KEYS } from '../contract/sample-values.ts';
+import { add, renderAmount } from '../domain/money.ts';
+import { encodedForm } from '../service/encoding.ts';
 
 /*
  * The mistakes that code makes when it computes the signature of an IPN. `verify` searches all of them, in combinations,
@@ -56,6 +56,26 @@ export const MISTAKE_FIXES = {
   'decoded-key': USE_WHOLE_KEY,
 } as const;
 export type SignatureMistake = keyof typeof MISTAKE_FIXES;
+
+/** Whether this is the name of a mistake in a signature. */
+export function isSignatureMistake(name: string): name is SignatureMistake {
+  return Object.hasOwn(MISTAKE_FIXES, name);
+}
+
+type Keys = Pick<Merchant, 'secretKey' | 'publicKey'>;
+
+/** The keys for checking an IPN: those of its merchant, or at least the secret key. */
+export interface VerifyKeys extends Pick<Keys, 'secretKey'> {
+  publicKey?: string | undefined;
+  /** The merchant's replaced pairs, which may explain an unknown signature. */
+  formerKeys?: readonly FormerKey[] | undefined;
+  /** All merchants. Code may have signed with the keys of another one by mistake. */
+  merchants?: Iterable<Keys & Pick<Merchant, 'name'>> | undefined;
+  /** Replaced pairs of all merchants. `secretKey` may belong to one of them. */
+  replaced?: readonly FormerKey[] | undefined;
+  /** The merchants of an emulator: one of them may have signed the IPN, if `secretKey` is wrong. */
+  signers?: readonly (Keys & Pick<Merchant, 'name'>)[] | undefined;
+}
 
 /** Fields that are signed, or that code signs by mistake. */
 export interface SignedFields {

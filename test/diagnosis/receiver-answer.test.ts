@@ -1,5 +1,10 @@
 import { expect, it } from 'vitest';
-import { answerProblem, checkNamedIn, fixForReason, languageOf } from '../../src/domain/receiver-answer.ts';
+import {
+  answerProblem,
+  checkNamedIn,
+  fixForReason,
+  languageOf,
+} from '../../src/diagnosis/receiver-answer.ts';
 
 /** Maximum stored length of a response. */
 const LENGTH = 65_536;

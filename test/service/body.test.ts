@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fieldReader, Unreadable } from '../../src/wire/body.ts';
+import { fieldReader, Unreadable } from '../../src/service/body.ts';
 import { character } from '../helpers/characters.ts';
 
 const FORM = 'application/x-www-form-urlencoded';

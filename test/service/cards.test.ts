@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readToggle } from '../../../src/wire/documented/cards.ts';
+import { readToggle } from '../../src/service/cards.ts';
 
 // fixtures/fidelity/manifest.jsonl has the limits of each field.
 describe('the fields of a toggle', () => {

@@ -3,9 +3,15 @@ import { describeFailure, fixOfFailure } from '../contract/describe-delivery.ts'
 import { type DiagnoseInput, type Diagnosis, KEPT_ANSWER } from '../contract/diagnosis.ts';
 import { command, GatewayError, hint } from '../contract/error.ts';
 import type { Merchant } from '../contract/merchant.ts';
+import type { Secrets } from '../contract/secrets.ts';
 import { timestamp } from '../contract/time.ts';
+import type { Courier } from '../delivery/courier.ts';
 import { type AttemptReport, recordAttempt, recordDiagnosis, tellsState } from '../domain/delivery.ts';
 import type { IpnRequest } from '../domain/ipn.ts';
+import type { Context } from '../domain/settings.ts';
+import type { Delivery, Payment, State } from '../domain/state.ts';
+import type { Store } from '../store/store.ts';
+import { isSignatureMistake } from './mistakes.ts';
 import {
   answerProblem,
   checkNamedIn,
@@ -13,11 +19,12 @@ import {
   fixForReason,
   languageOf,
   saysRefused,
-} from '../domain/receiver-answer.ts';
-import { ownWords } from '../domain/receiver-words.ts';
-import type { Delivery, Payment, State } from '../domain/state.ts';
-import type { IpnVariant, IpnVariants } from '../wire/dialect.ts';
-import type { UseCaseDependencies } from './dependencies.ts';
+} from './receiver-answer.ts';
+import { ownWords } from './receiver-words.ts';
+import type { SeenRows } from './seen-rows.ts';
+import { signatureCode } from './signature-code.ts';
+import type { IpnVariant, IpnVariants } from './variants.ts';
+import { aboutUnknownOrder, variantsOf, withRandomSignature } from './variants.ts';
 
 /*
  * Asks a receiver why it does not accept an IPN. We hold the key, so an IPN can be signed as each mistaken code would
@@ -38,10 +45,24 @@ const LIKELY_READINGS = 7;
 /** Real time that each of those kept back may need. */
 const SHORT_MS = 100;
 
-type DiagnoseDependencies = Pick<
-  UseCaseDependencies,
-  'store' | 'courier' | 'context' | 'dialect' | 'orderProbe' | 'rows' | 'secrets'
->;
+/**
+ * Finds a function that tells whether the shop shows an order as paid; undefined without an address.
+ *
+ * @throws GatewayError `usage` for an address without a condition, or a condition that cannot be read
+ */
+export type OrderProbe = (
+  by: Pick<DiagnoseInput, 'probeUrl' | 'paidWhen'>,
+  payment: Payment,
+) => Promise<(() => Promise<boolean>) | undefined>;
+
+interface DiagnoseDependencies {
+  store: Store;
+  courier: Courier;
+  context: () => Context;
+  orderProbe: OrderProbe;
+  rows: SeenRows;
+  secrets: Secrets;
+}
 
 /** How the receiver answered a request. */
 interface Answer {
@@ -75,13 +96,12 @@ export async function diagnose(
   delivery: Delivery,
   { automatic = false, probeUrl, paidWhen }: DiagnoseInput,
   signal: AbortSignal,
-  { store, courier, context, dialect, orderProbe, rows, secrets: { mask } }: DiagnoseDependencies,
+  { store, courier, context, orderProbe, rows, secrets: { mask } }: DiagnoseDependencies,
 ): Promise<Diagnosis> {
   const { merchant, payment } = requireDiagnosable(delivery, store.state);
   let isPaid = await orderProbe({ probeUrl, paidWhen }, payment);
   // A reading for each request takes longer than an automatic diagnosis may.
   const placesChanged = isPaid || automatic ? undefined : await rows.watch(delivery.id);
-  const tools = await dialect.diagnosis();
   const { secretKey } = merchant;
   const keys = { ...merchant, merchants: store.state.merchants.values() };
   const { contentType, signedText } = delivery;
@@ -230,13 +250,13 @@ export async function diagnose(
       };
     }
     comparesBodies = second.masked === first.masked;
-    const other = tools.aboutUnknownOrder(body, secretKey);
+    const other = aboutUnknownOrder(body, secretKey);
     identifiers = [...identifiers, other.identifier];
     const signed = await ask('unknown-order', other.signed);
     const random = await ask('unknown-order-random-signature', other.unsigned);
     if (placesChanged && isSame(first, random) && (first.isAccepted || first.status >= 500)) {
       const places = await placesChanged();
-      await ask('random-signature', tools.withRandomSignature(body));
+      await ask('random-signature', withRandomSignature(body));
       const usual = new Set(await placesChanged());
       const unusual = (some: readonly string[]) => some.filter((place) => !usual.has(place));
       const own = unusual(places);
@@ -256,7 +276,7 @@ export async function diagnose(
       };
     }
     if (random.isAccepted && !signed.isAccepted) return { ...NOT_CHECKED, accepted: random.name };
-    const variants = tools.variants(body, keys);
+    const variants = variantsOf(body, keys);
     const { signatures, shapes, readings } = variants;
     if (!isSame(signed, random)) {
       const found = (await amongAdditions(variants, first)) ?? (await firstAccepted(readings, first));
@@ -278,7 +298,7 @@ export async function diagnose(
     if (found && (await acceptsAny(found.variant, signatures)))
       return { ...NOT_CHECKED, accepted: found.variant.name };
     if (found) return ofVariant(found);
-    const unsigned = await ask('random-signature', tools.withRandomSignature(body));
+    const unsigned = await ask('random-signature', withRandomSignature(body));
     if (unsigned.isAccepted) return { ...NOT_CHECKED, accepted: unsigned.name };
     if (!isSame(unsigned, first)) return afterSignature(first, first, unsigned);
     if (unchecked) return ofUnchecked(unchecked);
@@ -328,8 +348,8 @@ export async function diagnose(
   function ofVariant({ variant, proof }: Found): Result {
     const { name, cause, fix, mistake } = variant;
     const language = languageOf(answered());
-    const isSignature = mistake !== null && dialect.isSignatureMistake(mistake);
-    const code = isSignature ? dialect.signatureCode(body) : undefined;
+    const isSignature = mistake !== null && isSignatureMistake(mistake);
+    const code = isSignature ? signatureCode(body) : undefined;
     const line = code && language ? ` In ${language}: \`${code[language]}\`.` : '';
     return {
       summary: `${cause} ${proof}`,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { curlCommand } from '../../src/contract/curl.ts';
-import { ipnBodyIn, isDeliveryId } from '../../src/contract/pasted-ipn.ts';
+import { ipnBodyIn, isDeliveryId } from '../../src/diagnosis/pasted-ipn.ts';
 
 const FORM = 'status=success&signature=AB&identifier=it%27s+1&data%5Bamount%5D=49.90';
 const JSON_BODY = '{"status":"success","signature":"AB","identifier":"it\'s 1","data":{"amount":"49.90"}}';

@@ -1,6 +1,7 @@
-import type { PaymentRequest } from '../../contract/payment.ts';
-import type { Mode } from '../../contract/vocabulary.ts';
-import type { CardValues, Dialect } from '../dialect.ts';
+import type { PaymentRequest } from '../contract/payment.ts';
+import type { Mode } from '../contract/vocabulary.ts';
+import type { IssueCardCommand } from '../domain/card.ts';
+import type { Payment } from '../domain/state.ts';
 
 /** Paths of initiate (documented: initiate-sandbox, initiate-live). */
 export const INITIATE_PATHS = {
@@ -23,23 +24,34 @@ export const CARD_PATHS = {
   cancel: '/api/cards/cancel/:id',
 } as const;
 
-/** Cards exist in live mode only (documented: route-sandbox-cards*). Code that uses the sandbox as a prefix requests these paths. */
-export const missingPath: Dialect['missingPath'] = (path) =>
-  /^\/sandbox\/api\/cards(\/|$)/.test(path)
+/**
+ * Why a plausible path does not exist; undefined for any other path. Cards exist in live mode only (documented:
+ * route-sandbox-cards*), and code that uses the sandbox as a prefix requests these paths.
+ */
+export function missingPath(path: string): string | undefined {
+  return /^\/sandbox\/api\/cards(\/|$)/.test(path)
     ? `${path} does not exist: cards exist in live mode only, under /api/cards`
     : undefined;
+}
 
-/** Matches the paths that read or cancel a card. */
-export const cardIdIn: Dialect['cardIdIn'] = (path) => {
+/** The card id in a path that reads or cancels a card; undefined if there is none. */
+export function cardIdIn(path: string): string | undefined {
   const id = /^\/api\/cards\/(?:cancel\/)?([^/]+)$/.exec(path)?.[1];
   return id === 'save' || id === 'toggle' ? undefined : id;
-};
+}
 
-/** The query parameter of a checkout (documented: initiate-url-payment-id*). */
+/** The payment identifier or card id in posted fields; undefined if there is none. */
+export function identifierIn(fields: Readonly<Record<string, unknown>>): string | undefined {
+  const named = fields['identifier'] ?? fields['card_id'];
+  return typeof named === 'string' ? named : undefined;
+}
+
+/** The query parameter of a checkout that names the payment (documented: initiate-url-payment-id*). */
 export const PAYMENT_PARAMETER = 'payment_id';
 
-export const checkoutUrl: Dialect['checkoutUrl'] = ({ id, mode }, baseUrl) =>
-  `${baseUrl}${CHECKOUT_PATHS[mode]}?${PAYMENT_PARAMETER}=${id}`;
+export function checkoutUrlOf({ id, mode }: Pick<Payment, 'id' | 'mode'>, baseUrl: string): string {
+  return `${baseUrl}${CHECKOUT_PATHS[mode]}?${PAYMENT_PARAMETER}=${id}`;
+}
 
 /*
  * Maps our field names to the names on the wire (documented: field-*-missing), in wire order. Both sides use these maps.
@@ -67,7 +79,7 @@ export const CARD_NAMES = {
   nameOnCard: 'name_on_card',
   email: 'email',
   amount: 'amount',
-} as const satisfies Record<keyof CardValues, string>;
+} as const satisfies Record<keyof IssueCardCommand, string>;
 
 type Names = Readonly<Record<string, string>>;
 

@@ -1,13 +1,13 @@
 import { createHash, createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { requireTamperings, TAMPERINGS } from '../../../src/contract/tampering.ts';
-import type { Verification as Verdict } from '../../../src/wire/dialect.ts';
-import { invent } from '../../../src/wire/documented/ipn.ts';
-import { MISTAKE_FIXES, type SignatureMistake } from '../../../src/wire/documented/mistakes.ts';
-import { fingerprint, sign, verify } from '../../../src/wire/documented/signature.ts';
-import { character } from '../../helpers/characters.ts';
-import { NOW, PUBLIC_KEY, SECRET_KEY } from '../../helpers/records.ts';
+import { requireTamperings, TAMPERINGS } from '../../src/contract/tampering.ts';
+import { MISTAKE_FIXES, type SignatureMistake } from '../../src/diagnosis/mistakes.ts';
+import { type Verification as Verdict, verify } from '../../src/diagnosis/verify.ts';
+import { invent } from '../../src/service/ipn.ts';
+import { fingerprint, sign } from '../../src/service/signature.ts';
+import { character } from '../helpers/characters.ts';
+import { NOW, PUBLIC_KEY, SECRET_KEY } from '../helpers/records.ts';
 
 const KEYS = {
   secretKey: SECRET_KEY,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Reading } from '../../src/database/changes.ts';
-import { ShopRows } from '../../src/usecases/shop-rows.ts';
+import { ShopRows } from '../../src/diagnosis/shop-rows.ts';
 
 const readingOf = (count: number): Reading => ({
   rows: new Map([['stock', new Map([['1', { id: 1, count }]])]]),

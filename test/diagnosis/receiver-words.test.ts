@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ownWords } from '../../src/domain/receiver-words.ts';
+import { ownWords } from '../../src/diagnosis/receiver-words.ts';
 
 const json = (value: unknown) => JSON.stringify(value, null, 2);
 const MISMATCH = 'The signature does not match.';

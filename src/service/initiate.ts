@@ -1,20 +1,32 @@
 import * as z from 'zod/mini';
-import { AMOUNT_PATTERN, isAmount, USUAL_DECIMALS } from '../../contract/amount.ts';
-import { GatewayError, hint, nearestName } from '../../contract/error.ts';
-import { field, LINK, optional, record, shapeOf, text as string } from '../../contract/field.ts';
-import type { PaymentRequest } from '../../contract/payment.ts';
-import { INITIATE_FIELDS, sentenceOf } from '../../contract/request-fields.ts';
-import { shorten, shortJson } from '../../contract/text.ts';
-import { CHECKOUT_THEMES } from '../../contract/vocabulary.ts';
-import { mistypedMagic } from '../../domain/auto.ts';
-import { amountFromNumber } from '../../domain/money.ts';
-import { upperCaseProblem } from '../../domain/payment.ts';
-import type { Payment } from '../../domain/state.ts';
-import type { PostedFields } from '../body.ts';
-import type { Accepted, Dialect, InitiateFacts } from '../dialect.ts';
-import { amountSource } from '../encoding.ts';
-import { address, amountJson, email, limited, oneOf, postedMessage, required, trimmed } from '../fields.ts';
-import { checkoutUrl, fromWire, type INITIATE_NAMES, REQUEST_NAMES } from './names.ts';
+import { AMOUNT_PATTERN, isAmount, USUAL_DECIMALS } from '../contract/amount.ts';
+import { GatewayError, hint, nearestName } from '../contract/error.ts';
+import { field, LINK, optional, record, shapeOf, text as string } from '../contract/field.ts';
+import type { PaymentRequest } from '../contract/payment.ts';
+import type { Choices } from '../contract/profiles.ts';
+import { INITIATE_FIELDS, sentenceOf } from '../contract/request-fields.ts';
+import { shorten, shortJson } from '../contract/text.ts';
+import { CHECKOUT_THEMES } from '../contract/vocabulary.ts';
+import { mistypedMagic } from '../domain/auto.ts';
+import { amountFromNumber } from '../domain/money.ts';
+import { type InitiateCommand, upperCaseProblem } from '../domain/payment.ts';
+import type { Settings } from '../domain/settings.ts';
+import type { Payment } from '../domain/state.ts';
+import type { PostedFields } from './body.ts';
+import { amountSource } from './encoding.ts';
+import { address, amountJson, email, limited, oneOf, postedMessage, required, trimmed } from './fields.ts';
+import { checkoutUrlOf, fromWire, type INITIATE_NAMES, REQUEST_NAMES } from './names.ts';
+
+/** What initiate accepts. */
+export type Accepted = Pick<Choices, 'siteLogo' | 'valueLengths'>;
+
+/** What warnings about a request to initiate depend on, apart from the request. */
+export interface InitiateFacts {
+  settings: Settings;
+  /** Whether an earlier payment has the identifier. */
+  isReused: boolean;
+  containsSecretKey: (text: string) => boolean;
+}
 
 export const INITIATE_EXAMPLE = {
   public_key: 'pub_sim_0123456789abcdefghijklmnopqrstuv',
@@ -109,22 +121,30 @@ export function initiateAnswer(payment: Pick<Payment, 'id' | 'mode'>, baseUrl: s
     success: 'ok',
     // Observed: initiate-message.
     message: 'Payment Initiated. Redirect to url.',
-    url: checkoutUrl(payment, baseUrl),
+    url: checkoutUrlOf(payment, baseUrl),
   };
 }
 
-export const readInitiate: Dialect['readInitiate'] = (posted, accepted) => {
+/** @throws GatewayError `invalid_fields` with every problem */
+export function readInitiate(posted: PostedFields, accepted: Accepted): InitiateCommand {
   const fields = checked(posted, accepted);
   const { site_logo = null, checkout_theme = 'light' } = fields;
   const request = { ...fromWire(REQUEST_NAMES, fields), siteLogo: site_logo, checkoutTheme: checkout_theme };
   return { publicKey: fields.public_key, request };
-};
+}
 
-export const initiateWarnings: Dialect['initiateWarnings'] = (posted, request, facts) => [
-  ...requestWarnings(request, facts),
-  ...fieldWarnings(posted, request, facts),
-  ...strictProblems(posted, facts.settings.choices).map(strictWarning),
-];
+/** Warnings about a request that `readInitiate` accepts. */
+export function initiateWarnings(
+  posted: PostedFields,
+  request: PaymentRequest,
+  facts: InitiateFacts,
+): string[] {
+  return [
+    ...requestWarnings(request, facts),
+    ...fieldWarnings(posted, request, facts),
+    ...strictProblems(posted, facts.settings.choices).map(strictWarning),
+  ];
+}
 
 function checked(posted: PostedFields, accepted: Accepted): InitiateFields {
   const outcome = tryReading(posted, accepted);

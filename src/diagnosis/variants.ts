@@ -1,14 +1,39 @@
 import { randomBytes, randomInt } from 'node:crypto';
-import { isAmount } from '../../contract/amount.ts';
-import { FIX_BASE64, FIX_FORM, FIX_NESTED } from '../../contract/describe-delivery.ts';
-import { FORM_TYPE, JSON_TYPE } from '../../contract/media-types.ts';
-import { INITIATE_FIELDS } from '../../contract/request-fields.ts';
-import type { IpnRequest } from '../../domain/ipn.ts';
-import type { DiagnosisTools, IpnVariant } from '../dialect.ts';
-import { encodedForm, formOf } from '../encoding.ts';
-import { encodeIpn, type Fields, override, toDottedName } from './ipn.ts';
-import { likelySignatures, MISTAKE_FIXES, type MistakenSignature } from './mistakes.ts';
-import { readFields, sign } from './signature.ts';
+import { isAmount } from '../contract/amount.ts';
+import { FIX_BASE64, FIX_FORM, FIX_NESTED } from '../contract/describe-delivery.ts';
+import { FORM_TYPE, JSON_TYPE } from '../contract/media-types.ts';
+import { INITIATE_FIELDS } from '../contract/request-fields.ts';
+import type { IpnRequest } from '../domain/ipn.ts';
+import { encodedForm, formOf } from '../service/encoding.ts';
+import { encodeIpn, type Fields, override, toDottedName } from '../service/ipn.ts';
+import { readFields, sign } from '../service/signature.ts';
+import { likelySignatures, MISTAKE_FIXES, type MistakenSignature, type VerifyKeys } from './mistakes.ts';
+
+export interface IpnVariants {
+  /** Signed as code with a common mistake signs them, the likeliest mistake first. */
+  signatures: IpnVariant[];
+  /** The right IPN in other forms. */
+  shapes: IpnVariant[];
+  /** Rightly signed, with other values: as a shop may have stored them, or as its code expects them. */
+  readings: IpnVariant[];
+  /** The right IPN with something more, which a receiver without the mistake ignores. */
+  additions: IpnVariant[];
+  /** The right IPN with several additions. */
+  together(additions: readonly IpnVariant[]): IpnRequest;
+}
+
+/** The same IPN as a receiver with one mistake expects it. */
+export interface IpnVariant {
+  name: string;
+  /** The name of the mistake in the signature, or of the form of the request; null if the mistake is another. */
+  mistake: string | null;
+  /** What the receiver does wrong if it accepts the request, in whole sentences. */
+  cause: string;
+  fix: string;
+  request: IpnRequest;
+  /** The same request with a random signature, or for an order that no shop has: a receiver that accepts it proves nothing. */
+  control?: IpnRequest;
+}
 
 /*
  * The same IPN as it would be if the receiver's code were right. The receiver accepts the one that has its own mistake.
@@ -43,7 +68,7 @@ function nested(form: string): Fields {
 /** A signature that nobody can compute. */
 const randomSignature = () => randomBytes(32).toString('hex').toUpperCase();
 
-const withRandomSignature: DiagnosisTools['withRandomSignature'] = (body) =>
+export const withRandomSignature = (body: string): IpnRequest =>
   changed(body, { signature: randomSignature() });
 
 /**
@@ -58,7 +83,11 @@ function unknownIdentifier(own: string): string {
   return beginning + digits.join('');
 }
 
-const aboutUnknownOrder: DiagnosisTools['aboutUnknownOrder'] = (body, secretKey) => {
+/** The IPN of an order that no shop has: with the right signature, and with a random one. */
+export function aboutUnknownOrder(
+  body: string,
+  secretKey: string,
+): { identifier: string } & Record<'signed' | 'unsigned', IpnRequest> {
   const { amount, identifier: own } = requiredFields(body);
   const identifier = unknownIdentifier(own);
   return {
@@ -66,9 +95,10 @@ const aboutUnknownOrder: DiagnosisTools['aboutUnknownOrder'] = (body, secretKey)
     signed: changed(body, { identifier, signature: sign(amount, identifier, secretKey) }),
     unsigned: changed(body, { identifier, signature: randomSignature() }),
   };
-};
+}
 
-const variants: DiagnosisTools['variants'] = (body, keys) => {
+/** The requests that show the mistake of a receiver. */
+export function variantsOf(body: string, keys: VerifyKeys): IpnVariants {
   const fields = requiredFields(body);
   const isForm = !isJson(body);
   const [asText, ...inCents] = isForm ? amountsOf(fields, keys.secretKey) : [];
@@ -92,7 +122,7 @@ const variants: DiagnosisTools['variants'] = (body, keys) => {
     together: (some) =>
       written(ADDITIONS.filter(({ name }) => some.some((one) => one.name === name))).request,
   };
-};
+}
 
 type Required = ReturnType<typeof requiredFields>;
 
@@ -413,9 +443,3 @@ function withAdditions(additions: readonly Addition[], required: Required, signa
   const { body: query } = changed(required.body, { signature });
   return { method: 'POST', contentType: FORM_TYPE, body, headers, ...(isInQuery && { query }) };
 }
-
-export const diagnosis: DiagnosisTools = {
-  variants,
-  aboutUnknownOrder,
-  withRandomSignature,
-};

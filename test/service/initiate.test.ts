@@ -1,16 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { GatewayError, renderHint } from '../../../src/contract/error.ts';
-import { PROFILES } from '../../../src/contract/profiles.ts';
-import { secretKeyFinder } from '../../../src/domain/merchant.ts';
-import { parseCurrency } from '../../../src/domain/money.ts';
-import { initiate } from '../../../src/domain/payment.ts';
-import type { State } from '../../../src/domain/state.ts';
-import { initiatePosted, withInitiateHint } from '../../../src/usecases/initiate.ts';
-import { fieldReader, type PostedFields } from '../../../src/wire/body.ts';
-import { readInitiate } from '../../../src/wire/documented/initiate.ts';
-import { dialect } from '../../../src/wire/documented/service.ts';
-import { character } from '../../helpers/characters.ts';
+import { GatewayError, renderHint } from '../../src/contract/error.ts';
+import { PROFILES } from '../../src/contract/profiles.ts';
+import { secretKeyFinder } from '../../src/domain/merchant.ts';
+import { parseCurrency } from '../../src/domain/money.ts';
+import { initiate } from '../../src/domain/payment.ts';
+import type { State } from '../../src/domain/state.ts';
+import { fieldReader, type PostedFields } from '../../src/service/body.ts';
+import { readInitiate } from '../../src/service/initiate.ts';
+import { initiatePosted, withInitiateHint } from '../../src/usecases/initiate.ts';
+import { character } from '../helpers/characters.ts';
 import {
   applied,
   context,
@@ -22,7 +21,7 @@ import {
   type SettingsChanges,
   settings,
   state,
-} from '../../helpers/records.ts';
+} from '../helpers/records.ts';
 
 it('reports the amount in its place in the order if a number cannot be read exactly', () => {
   const posted = { fields: fields({ currency: '', amount: 1e-9, details: '' }), text: '' };
@@ -42,7 +41,7 @@ it('reports the amount in its place in the order if a number cannot be read exac
 /** Reads the posted fields and applies the rule, as the service does. */
 function initiated(to: State, given: PostedFields, changes: SettingsChanges = {}) {
   const using = context(changes);
-  return initiatePosted(to, given, 'sandbox', using, dialect);
+  return initiatePosted(to, given, 'sandbox', using);
 }
 
 /** The error for these fields. Fails if they are accepted. */
@@ -63,7 +62,6 @@ function fixFor(given: PostedFields, changes: SettingsChanges = {}): string | un
   const { hint } = withInitiateHint(failed, given, isInObserved, {
     state: state(),
     settings: settings(changes),
-    dialect,
   });
   return hint && renderHint(hint);
 }

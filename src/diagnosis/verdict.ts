@@ -17,18 +17,21 @@ import { describeTamperings } from '../contract/tampering.ts';
 import { duration, moment } from '../contract/time.ts';
 import type { Verdict } from '../contract/verdict.ts';
 import type { PaymentStatus, SettledBy } from '../contract/vocabulary.ts';
+import type { Settings } from '../domain/settings.ts';
+import type { Attempt, Delivery, Payment, State } from '../domain/state.ts';
+import { readIpn } from '../service/signature.ts';
+import { isSignatureMistake } from './mistakes.ts';
 import {
   type AnswerProblem,
   answerProblem,
   checkNamedIn,
   fixForReason,
   saysRefused,
-} from '../domain/receiver-answer.ts';
-import { ownWords, quoted } from '../domain/receiver-words.ts';
-import type { Settings } from '../domain/settings.ts';
-import type { Attempt, Delivery, Payment, State } from '../domain/state.ts';
-import type { Code, SignatureTools } from '../wire/dialect.ts';
+} from './receiver-answer.ts';
+import { ownWords, quoted } from './receiver-words.ts';
 import type { SeenRows } from './seen-rows.ts';
+import { type Code, signatureCheck, signatureCode } from './signature-code.ts';
+import { verify } from './verify.ts';
 
 /** The facts that a verdict is based on. */
 export interface VerdictDependencies {
@@ -38,7 +41,6 @@ export interface VerdictDependencies {
       payments: { get: (id: string) => Payment | undefined };
     };
   };
-  dialect: SignatureTools;
   settings: { ipn: Pick<Settings['ipn'], 'on'> };
   courier: {
     /** The attempt of a delivery that is waiting for a response, or null. */
@@ -122,13 +124,12 @@ export function verdictOnDelivery(delivery: Delivery, parts: VerdictDependencies
   if (delivery.state === 'refused' || !last || (delivery.postponedBy && delivery.nextAttemptAt !== null))
     return notAttempted(delivery, last, parts);
   const verdict = withKnownCause(
-    verdictOnAttempt(delivery, last, signerOf(delivery, parts), parts.dialect),
+    verdictOnAttempt(delivery, last, signerOf(delivery, parts)),
     delivery,
     last,
     parts,
   );
-  const isGenuine =
-    verdictOnFault(delivery, last, parts.dialect) === undefined && !verdictOnForgery(delivery, parts);
+  const isGenuine = verdictOnFault(delivery, last) === undefined && !verdictOnForgery(delivery, parts);
   if (isGenuine && verdict.tone === 'good' && changedNothing(delivery, parts)) {
     const byReturn = (parts.rows.of(delivery.paymentId ?? '') ?? []).filter(({ noise }) => !noise);
     return byReturn.length
@@ -181,7 +182,7 @@ function acceptedBefore({ paymentId, status }: Delivery, last: Attempt, parts: V
   return genuine.flatMap((delivery) =>
     state.attemptsOf(delivery.id).filter((one) => {
       if (one === last || one.failure !== null || one.startedAt > last.startedAt) return false;
-      const { tone } = verdictOnAttempt(delivery, one, signerOf(delivery, parts), parts.dialect);
+      const { tone } = verdictOnAttempt(delivery, one, signerOf(delivery, parts));
       return tone === 'good' || tone === 'warning';
     }),
   ).length;
@@ -259,14 +260,14 @@ function withKnownCause(
   const isSilent = last.responseStatus === null;
   if (diagnosis?.cause && (isSilent || asked?.status === last.responseStatus)) {
     const { cause, fix, mistake } = diagnosis;
-    const isCode = mistake !== null && parts.dialect.isSignatureMistake(mistake);
-    const code = isCode ? parts.dialect.signatureCode(last.requestBody) : null;
+    const isCode = mistake !== null && isSignatureMistake(mistake);
+    const code = isCode ? signatureCode(last.requestBody) : null;
     const { unexplained: _, ...known } = verdict;
     return { ...known, headline: cause, cause: since(diagnosis.summary, last), fix, code };
   }
   if (diagnosis && asked?.status === last.responseStatus && !isSilent) {
     const { unexplained: _, ...known } = verdict;
-    if (showsSignature(last, parts.dialect)) return known;
+    if (showsSignature(last)) return known;
     const isUnknown = diagnosis.accepted === null && verdict.unexplained === true;
     const fix = isUnknown ? SHOW_THE_CHECK : verdict.fix;
     return { ...known, cause: `${ended(verdict.cause)} ${diagnosis.summary}`, fix };
@@ -277,7 +278,7 @@ function withKnownCause(
     .slice(0, last.number - 1)
     .findLast(({ responseStatus }) => responseStatus !== null);
   if (!earlier) return verdict;
-  const before = verdictOnAttempt(delivery, earlier, signerOf(delivery, parts), parts.dialect);
+  const before = verdictOnAttempt(delivery, earlier, signerOf(delivery, parts));
   return before.signed ? { ...before, cause: since(before.cause, last) } : verdict;
 }
 
@@ -380,16 +381,11 @@ function whoSettled(status: Exclude<PaymentStatus, 'pending' | 'succeeded'>, by:
 /** Cached by attempt: lists show the same attempts again and again, and each search computes thousands of hashes. */
 const searched = new WeakMap<KnownAttempt, { secretKey: string; computed: ComputedSignature | undefined }>();
 
-function signatureIn(
-  attempt: KnownAttempt,
-  body: string,
-  signer: Signer,
-  dialect: SignatureTools,
-): ComputedSignature | undefined {
+function signatureIn(attempt: KnownAttempt, body: string, signer: Signer): ComputedSignature | undefined {
   const { secretKey } = signer;
   const known = searched.get(attempt);
   if (known?.secretKey === secretKey) return known.computed;
-  const computed = computedByReceiver(body, attempt.requestBody, signer, dialect);
+  const computed = computedByReceiver(body, attempt.requestBody, signer);
   searched.set(attempt, { secretKey, computed });
   return computed;
 }
@@ -404,13 +400,11 @@ export function verdictOnAttempt(
   delivery: KnownDelivery,
   attempt: KnownAttempt,
   signer: Signer | undefined,
-  dialect: SignatureTools,
 ): FullVerdict {
-  const special =
-    verdictOnFault(delivery, attempt, dialect) ?? verdictOnTampering(delivery, attempt, signer, dialect);
+  const special = verdictOnFault(delivery, attempt) ?? verdictOnTampering(delivery, attempt, signer);
   if (special !== undefined) return special;
   if (!signer) return makeVerdict('waiting', 'The merchant that signed this IPN no longer exists.');
-  const verdict = verdictOnGenuine(attempt, signer, dialect);
+  const verdict = verdictOnGenuine(attempt, signer);
   const fault = faultOf(attempt);
   return fault === null ? verdict : { ...verdict, cause: `${verdict.cause} ${fault}.` };
 }
@@ -425,25 +419,19 @@ export function faultOf({ fault }: Pick<Attempt, 'fault'>): string | null {
 export function verdictOnForgery(delivery: Delivery, parts: VerdictDependencies): FullVerdict | undefined {
   if (delivery.signedWith !== '') return undefined;
   const last = lastAttempt(delivery, parts);
-  return last && verdictOnTampering(delivery, last, signerOf(delivery, parts), parts.dialect);
+  return last && verdictOnTampering(delivery, last, signerOf(delivery, parts));
 }
 
 function verdictOnTampering(
   delivery: KnownDelivery,
   attempt: KnownAttempt,
   signer: Signer | undefined,
-  dialect: SignatureTools,
 ): FullVerdict | undefined {
   if (delivery.signedWith !== '' || !signer) return undefined;
-  const { authentic } = dialect.readIpn(attempt.requestBody, signer.secretKey);
+  const { authentic } = readIpn(attempt.requestBody, signer.secretKey);
   // A signature that was set by hand may be correct.
   if (authentic && !delivery.tampered.length) return undefined;
-  return verdictOnForgedAnswer(
-    describeTamperings(delivery.tampered) || 'signature',
-    authentic,
-    attempt,
-    dialect,
-  );
+  return verdictOnForgedAnswer(describeTamperings(delivery.tampered) || 'signature', authentic, attempt);
 }
 
 /** @param last the attempt before the one that is due, if any */
@@ -486,11 +474,7 @@ const readPart = (body: string | null): string =>
     : `${body.slice(0, MAX_READ)}\n${body.slice(-MAX_READ)}`;
 
 /** The verdict on an attempt that a fault rule changed or replaced; undefined for other attempts. */
-export function verdictOnFault(
-  delivery: KnownDelivery,
-  attempt: KnownAttempt,
-  dialect: SignatureTools,
-): FullVerdict | undefined {
+export function verdictOnFault(delivery: KnownDelivery, attempt: KnownAttempt): FullVerdict | undefined {
   const { fault, failure, requestBody, responseStatus, responseHeaders, responseBody } = attempt;
   if (fault === null) return undefined;
   const instead = insteadOfSending(fault);
@@ -506,7 +490,7 @@ export function verdictOnFault(
     return {
       ...makeVerdict('bad', accepted, CHECK_SIGNATURE, `${FORGED}.`),
       forgeryAccepted: true,
-      code: dialect.signatureCheck(requestBody),
+      code: signatureCheck(requestBody),
       action: 'faults',
     };
   }
@@ -528,12 +512,7 @@ const REJECTS: ReadonlySet<number> = new Set([400, 401, 402, 403, 404, 406, 409,
 
 const UNKNOWN = 'Unknown: does your handler reject forged IPNs?';
 
-function verdictOnForgedAnswer(
-  what: string,
-  authentic: boolean,
-  attempt: KnownAttempt,
-  dialect: SignatureTools,
-): FullVerdict {
+function verdictOnForgedAnswer(what: string, authentic: boolean, attempt: KnownAttempt): FullVerdict {
   const { requestBody, responseStatus: status, responseHeaders: headers, responseBody } = attempt;
   const error = errorOf(attempt);
   const body = readPart(responseBody);
@@ -565,12 +544,12 @@ function verdictOnForgedAnswer(
   return {
     ...makeVerdict('bad', `${FORGED}: ${what}. ${missing}`, fix, `${FORGED}.`),
     forgeryAccepted: true,
-    code: authentic ? null : dialect.signatureCheck(requestBody),
+    code: authentic ? null : signatureCheck(requestBody),
   };
 }
 
-function verdictOnGenuine(attempt: KnownAttempt, signer: Signer, dialect: SignatureTools): FullVerdict {
-  const verdict = verdictOnAnswer(attempt, signer, dialect);
+function verdictOnGenuine(attempt: KnownAttempt, signer: Signer): FullVerdict {
+  const verdict = verdictOnAnswer(attempt, signer);
   return attempt.requestBody.startsWith('{') && mayReadForms(attempt, verdict)
     ? rejectedJson(attempt, verdict)
     : verdict;
@@ -605,15 +584,15 @@ function rejectedJson({ responseStatus: status }: KnownAttempt, verdict: FullVer
   };
 }
 
-function verdictOnAnswer(attempt: KnownAttempt, signer: Signer, dialect: SignatureTools): FullVerdict {
+function verdictOnAnswer(attempt: KnownAttempt, signer: Signer): FullVerdict {
   const { responseStatus: status, responseHeaders: headers, responseBody } = attempt;
   const error = errorOf(attempt);
   const body = readPart(responseBody);
   const isRejected = error !== null || saysRefused(body);
-  const computed = signatureIn(attempt, body, signer, dialect);
+  const computed = signatureIn(attempt, body, signer);
   // A response that accepts the IPN may encode the signature in any way, but must not show the signature of another text.
   if (computed !== undefined && (isRejected || computed.signed !== null))
-    return verdictOnSignature(computed, attempt, dialect);
+    return verdictOnSignature(computed, attempt);
   const problem = answerProblem({ status, headers, body: responseBody ?? '' });
   if (problem) return fromProblem(problem);
   if (error === null && !isRejected) {
@@ -627,7 +606,7 @@ function verdictOnAnswer(attempt: KnownAttempt, signer: Signer, dialect: Signatu
   const saying = words === undefined ? undefined : `: ${quoted(words)}`;
   if (error === null) {
     const cause = `Your handler returned ${status}, but its body rejects the IPN${saying ?? '.'}`;
-    return rejectedBy(words, attempt, dialect, cause, `Returned ${status}, but the body rejects the IPN.`);
+    return rejectedBy(words, attempt, cause, `Returned ${status}, but the body rejects the IPN.`);
   }
   const fix = fixOf(attempt, words);
   if (status === null) {
@@ -645,18 +624,17 @@ function verdictOnAnswer(attempt: KnownAttempt, signer: Signer, dialect: Signatu
   }
   const headline = `Your handler rejected a genuine IPN (${status})`;
   const cause = `${headline}${saying ?? ' without a reason.'}`;
-  return rejectedBy(words, attempt, dialect, cause, words ? `${headline}.` : undefined);
+  return rejectedBy(words, attempt, cause, words ? `${headline}.` : undefined);
 }
 
 /** The verdict on a rejection. Its words may show why; otherwise a diagnosis can find out. */
 function rejectedBy(
   words: string | undefined,
   attempt: KnownAttempt,
-  dialect: SignatureTools,
   cause: string,
   headline?: string,
 ): FullVerdict {
-  const verdict = makeVerdict('bad', cause, rejected(attempt, words, dialect), headline);
+  const verdict = makeVerdict('bad', cause, rejected(attempt, words), headline);
   return reasonFix(attempt, words) === undefined ? { ...verdict, unexplained: true } : verdict;
 }
 
@@ -683,7 +661,6 @@ function malformedAnswer(status: number | null, flaw: ResponseFlaw): FullVerdict
 function verdictOnSignature(
   { value, reason, signed }: ComputedSignature,
   { requestBody }: KnownAttempt,
-  dialect: SignatureTools,
 ): FullVerdict {
   const cause = signed
     ? `${asSentence(reason)}.`
@@ -694,7 +671,7 @@ function verdictOnSignature(
   return {
     ...makeVerdict('bad', cause, fix, signedHeadline(signed)),
     signed,
-    code: dialect.signatureCode(requestBody),
+    code: signatureCode(requestBody),
   };
 }
 
@@ -711,18 +688,18 @@ const REJECTED =
   'Find the check that fails: usually the secret key, the signed text or the look-up of the order.';
 
 /** What to do if a receiver rejects a genuine IPN. */
-function rejected(attempt: KnownAttempt, words: string | undefined, dialect: SignatureTools): string {
+function rejected(attempt: KnownAttempt, words: string | undefined): string {
   const { requestBody, responseBody } = attempt;
   const fix = reasonFix(attempt, words);
   if (fix !== undefined) return fix;
-  if (showsSignature(attempt, dialect)) return SIGNATURE_SHOWN;
+  if (showsSignature(attempt)) return SIGNATURE_SHOWN;
   const other = readPart(responseBody)
     .match(/\b[0-9a-f]{64}\b/gi)
     ?.find((value) => !requestBody.includes(value));
   if (other !== undefined) return `${REJECTED} ${anotherKey(other)}`;
   const check = words === undefined ? undefined : checkNamedIn(words);
   if (check !== undefined) return `Find the check that fails: probably ${check.what}. ${check.how}`;
-  const { amount } = dialect.readIpn(requestBody);
+  const { amount } = readIpn(requestBody);
   if (!amount || !/\.\d*0$/.test(amount)) return REJECTED;
   const number = amount.replace(/\.?0+$/, '');
   return `${REJECTED} If your handler parses ${amount} as a number, it becomes ${number} and the signature no longer matches.`;
@@ -732,8 +709,8 @@ const SIGNATURE_SHOWN =
   'The response shows the right signature. If your handler computed it, the cause is its comparison or a check after that: log each check, and every exception that your handler catches.';
 
 /** Whether the response shows the signature of the IPN. */
-function showsSignature({ requestBody, responseBody }: KnownAttempt, dialect: SignatureTools): boolean {
-  const { signature } = dialect.readIpn(requestBody);
+function showsSignature({ requestBody, responseBody }: KnownAttempt): boolean {
+  const { signature } = readIpn(requestBody);
   return signature !== null && readPart(responseBody).includes(signature);
 }
 
@@ -777,18 +754,17 @@ function computedByReceiver(
   answer: string,
   sent: string,
   { publicKey, secretKey }: Signer,
-  dialect: Pick<SignatureTools, 'verify'>,
 ): ComputedSignature | undefined {
   // PHP escapes a slash in JSON with a backslash.
   const plain = answer.replaceAll('\\/', '/');
   const values = plain.match(/\b[0-9a-f]{64}\b|(?<![\w+/-])[\w+/-]{43}(?![\w+/-])=?/gi) ?? [];
   // Lists show the verdicts of many IPNs whose responses have no signature.
   if (!values.length) return undefined;
-  const genuine = dialect.verify(sent, { secretKey });
+  const genuine = verify(sent, { secretKey });
   const wrong = new Set(values.filter((value) => value !== genuine.expected && value !== genuine.signature));
   if (genuine.signature === null) return undefined;
   for (const value of [...wrong].slice(0, MAX_TRIED)) {
-    const verdict = dialect.verify(sent, { secretKey, publicKey }, value);
+    const verdict = verify(sent, { secretKey, publicKey }, value);
     const { foundText: found, authentic, reasons } = verdict;
     const [reason] = reasons;
     // If the signed text is unknown, no known mistake explains the signature.

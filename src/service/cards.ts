@@ -1,18 +1,19 @@
 import * as z from 'zod/mini';
-import { CARD_AMOUNT_PATTERN, cardAmountProblem } from '../../contract/amount.ts';
-import type { CardTransaction } from '../../contract/card.ts';
-import { CARD_STATUSES } from '../../contract/card-status.ts';
-import { GatewayError } from '../../contract/error.ts';
-import { count, field, type JsonSchema, record, text as string } from '../../contract/field.ts';
-import { CARD_FIELDS } from '../../contract/request-fields.ts';
-import { maskedCardNumber } from '../../contract/secrets.ts';
-import { characters, shortJson } from '../../contract/text.ts';
-import { amountFromNumber } from '../../domain/money.ts';
-import type { Card } from '../../domain/state.ts';
-import type { PostedFields } from '../body.ts';
-import type { CardResult, Dialect } from '../dialect.ts';
-import { amountSource } from '../encoding.ts';
-import { amountJson, email, limited, postedMessage, required, trimmed } from '../fields.ts';
+import { CARD_AMOUNT_PATTERN, cardAmountProblem } from '../contract/amount.ts';
+import type { CardTransaction } from '../contract/card.ts';
+import type { CardAction } from '../contract/card-status.ts';
+import { CARD_STATUSES } from '../contract/card-status.ts';
+import { GatewayError } from '../contract/error.ts';
+import { count, field, type JsonSchema, record, text as string } from '../contract/field.ts';
+import { CARD_FIELDS } from '../contract/request-fields.ts';
+import { maskedCardNumber } from '../contract/secrets.ts';
+import { characters, shortJson } from '../contract/text.ts';
+import type { CardPage, IssueCardCommand } from '../domain/card.ts';
+import { amountFromNumber } from '../domain/money.ts';
+import type { Card } from '../domain/state.ts';
+import type { PostedFields } from './body.ts';
+import { amountSource } from './encoding.ts';
+import { amountJson, email, limited, postedMessage, required, trimmed } from './fields.ts';
 import { CARD_NAMES, fromWire } from './names.ts';
 
 export const CARD_REQUEST_EXAMPLE = {
@@ -70,12 +71,15 @@ export const ToggleRequest = postedMessage(
   TOGGLE_EXAMPLE,
 );
 
-export const readCard: Dialect['readCard'] = (posted) => fromWire(CARD_NAMES, read(CardRequest, posted));
+/** This and the readers below throw `invalid_fields` with every problem. */
+export function readCard(posted: PostedFields): IssueCardCommand {
+  return fromWire(CARD_NAMES, read(CardRequest, posted));
+}
 
-export const readToggle: Dialect['readToggle'] = (posted) => {
+export function readToggle(posted: PostedFields): { cardId: string; action: CardAction } {
   const { card_id, active } = read(ToggleRequest, posted);
   return { cardId: card_id, action: Number(active) === 1 ? 'activate' : 'block' };
-};
+}
 
 function read<Schema extends z.ZodMiniObject>(schema: Schema, posted: PostedFields): z.output<Schema> {
   const values = trimmed(posted.fields);
@@ -91,13 +95,13 @@ function read<Schema extends z.ZodMiniObject>(schema: Schema, posted: PostedFiel
   throw new GatewayError('invalid_fields', problems[0] ?? 'the fields are not valid', { problems });
 }
 
-export const readCardId: Dialect['readCardId'] = (id) => {
+export function readCardId(id: string): string {
   if (characters(id) <= MAX_CARD_ID) return id;
   throw new GatewayError('invalid_fields', `card_id must have at most ${MAX_CARD_ID} characters`);
-};
+}
 
 /** A page past the end is empty. A number too large for `current_page` is rejected (chosen: card-list-past-end). */
-export const readPage: Dialect['readPage'] = (given = '1') => {
+export function readPage(given = '1'): number {
   // The values of a query are trimmed like those of a form.
   const page = given.trim();
   if (/^\d{1,15}$/.test(page) && Number(page) > 0) return Number(page);
@@ -105,7 +109,7 @@ export const readPage: Dialect['readPage'] = (given = '1') => {
     'invalid_fields',
     `page must be a positive integer of at most 15 digits (got "${page.slice(0, 40)}")`,
   );
-};
+}
 
 const MESSAGES = {
   created: 'Virtual card created.',
@@ -113,7 +117,7 @@ const MESSAGES = {
   blocked: 'Virtual card blocked.',
   canceled: 'Virtual card canceled.',
   found: 'Virtual card found.',
-} as const satisfies Record<CardResult, string>;
+} as const;
 
 /** ISO 8601 UTC with microseconds and Z (documented: card-record-created-at); our clock has milliseconds. */
 function microseconds(at: string): string {
@@ -237,28 +241,32 @@ function transactionRecord(transaction: CardTransaction): z.infer<typeof Virtual
   };
 }
 
-export const cardAnswer: Dialect['cardAnswer'] = (result, card) => ({
-  success: 'ok',
-  message: MESSAGES[result],
-  data: cardRecord(card),
-});
+export function cardAnswer(result: keyof typeof MESSAGES, card: Card): object {
+  return { success: 'ok', message: MESSAGES[result], data: cardRecord(card) };
+}
 
-export const cardDetails: Dialect['cardDetails'] = (card, transactions) => ({
-  success: 'ok',
-  message: MESSAGES.found,
-  data: { ...cardRecord(card), transactions: transactions.map(transactionRecord) },
-});
+export function cardDetails(card: Card, transactions: readonly CardTransaction[]): object {
+  return {
+    success: 'ok',
+    message: MESSAGES.found,
+    data: { ...cardRecord(card), transactions: transactions.map(transactionRecord) },
+  };
+}
 
-export const cardList: Dialect['cardList'] = ({ cards, page, perPage, lastPage, total }) => ({
-  success: 'ok',
-  data: cards.map(cardRecord),
-  current_page: page,
-  per_page: perPage,
-  last_page: lastPage,
-  total,
-});
+export function cardList({ cards, page, perPage, lastPage, total }: CardPage): object {
+  return {
+    success: 'ok',
+    data: cards.map(cardRecord),
+    current_page: page,
+    per_page: perPage,
+    last_page: lastPage,
+    total,
+  };
+}
 
-export const maskCards: Dialect['maskCards'] = (responseBody) =>
-  responseBody
+/** Masks card numbers and card codes in a response. */
+export function maskCards(responseBody: string): string {
+  return responseBody
     .replace(/"card_number":"\d*(\d{4})"/g, '"card_number":"…$1"')
     .replace(/"cvc":"\d+"/g, '"cvc":"…"');
+}
