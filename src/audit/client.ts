@@ -7,6 +7,7 @@ import { GatewayError } from '../contract/error.ts';
 import { FORM_TYPE } from '../contract/media-types.ts';
 import type { Mask } from '../contract/secrets.ts';
 import { type Egress, EgressError } from '../delivery/egress.ts';
+import { ipnHeaders, MARK } from '../delivery/ipn-headers.ts';
 import {
   failureOf,
   headerPairs,
@@ -136,6 +137,7 @@ export class AuditClient {
         url,
         method,
         headers: headersOf(sent),
+        asCurl: true,
         guard: this.#egress,
         timeoutMs: this.#timeoutMs,
         agent: (/^https:/i.test(url) && agent) || false,
@@ -164,7 +166,7 @@ interface JointStart {
   all: Promise<unknown>;
 }
 
-/** The lines above the body, in this order. */
+/** The headers of a gateway's request, and those of this one, which replace them. */
 export function headersOf({
   url,
   headers = [],
@@ -172,20 +174,14 @@ export function headersOf({
   body,
   manner,
   unmarked,
-}: ProbeRequest): [string, string][] {
-  const lines: [string, string][] = [
-    ['Host', new URL(url).host],
-    ['User-Agent', `gateway-sim/${VERSION}`],
-  ];
-  if (!unmarked) lines.push(['X-Gateway-Sim', '1']);
-  lines.push(['Connection', 'close'], [...IDENTITY]);
-  if (body !== undefined) {
-    lines.push(['Content-Type', contentType]);
-    if (manner === 'chunked') lines.push(['Transfer-Encoding', 'chunked']);
-    else lines.push(['Content-Length', String(Buffer.byteLength(body))]);
-  }
-  for (const [name, value] of headers) lines.push([name, value]);
-  return lines;
+}: ProbeRequest): (readonly [string, string])[] {
+  const own = ipnHeaders({ url, named: url }, { contentType: body === undefined ? null : contentType, body });
+  const sent = own.flatMap((header): (readonly [string, string])[] => {
+    const [name] = header;
+    if ((unmarked && name === MARK[0]) || headers.some(([given]) => given === name)) return [];
+    return manner === 'chunked' && name === 'Content-Length' ? [['Transfer-Encoding', 'chunked']] : [header];
+  });
+  return [...sent, ...headers];
 }
 
 async function write(

@@ -121,6 +121,19 @@ describe('ipn fire', () => {
     expect([data.amount, signature]).toEqual(['7.50', sign('7.50', identifier, SECRET)]);
   });
 
+  it('sends the headers of an IPN of the emulator, in the same order, without one too', async () => {
+    const { options } = await running();
+    const receiver = await startReceiver();
+    const to = ['ipn', 'fire', '--to', receiver.url];
+    for (const args of [to, [...to, '--secret', SECRET], [...to, '--parallel', '2']])
+      expect((await run(args, options)).code).toBe(0);
+    const [ofEmulator, ...others] = receiver.requests.map(({ rawHeaders }) =>
+      rawHeaders.map((text, index) => (index % 2 === 0 ? text : text.replace(/^(\d+|ipn_\w+)$/, ''))),
+    );
+    expect(ofEmulator).toContain('X-Gateway-Sim-Attempt');
+    expect(others).toEqual([ofEmulator, ofEmulator, ofEmulator]);
+  });
+
   it('exits 1 and speaks of no order if nobody answers, as resend does', async () => {
     const { sim, options } = await running();
     const to = ['ipn', 'fire', '--to', 'http://127.0.0.1:9/ipn'];
