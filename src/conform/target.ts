@@ -5,9 +5,10 @@ import { bareHost, isLoopback } from '../contract/address.ts';
 import { GatewayError, hint, option } from '../contract/error.ts';
 import { headerIn } from '../contract/headers.ts';
 import { FORM_TYPE, JSON_TYPE } from '../contract/media-types.ts';
+import { withPaymentDefaults } from '../contract/sample-values.ts';
 import { Secrets } from '../contract/secrets.ts';
 import { Egress } from '../delivery/egress.ts';
-import { type InitiateValues, initiateCall, isSandboxPath } from '../service/merchant.ts';
+import { initiateCall, isSandboxPath } from '../service/merchant.ts';
 import { CARD_PATHS, INITIATE_PATHS } from '../service/names.ts';
 import { at, parsed, paymentIdIn } from './answer.ts';
 
@@ -91,7 +92,8 @@ export class Target {
     const initiatePath = INITIATE_PATHS.sandbox;
     await this.identify();
     // Every gateway of this interface answers one of these requests with success or error.
-    const requests = [{ ...order(), publicKey }, { publicKey: '' }, { identifier: '1' }];
+    const order = withPaymentDefaults({ ipnUrl: NOWHERE }, { baseUrl: new URL(NOWHERE).origin, publicKey });
+    const requests = [order, { publicKey: '' }, { identifier: '1' }];
     let elsewhere = '';
     for (const [index, fields] of requests.entries()) {
       const { form } = initiateCall('sandbox', fields);
@@ -211,23 +213,6 @@ export class Target {
     }
     return undefined;
   }
-}
-
-/** A complete order with valid fields. */
-function order(): InitiateValues {
-  return {
-    identifier: `c${Date.now().toString(36)}`,
-    currency: 'USD',
-    amount: '1.00',
-    details: 'Conformance check',
-    ipnUrl: NOWHERE,
-    successUrl: 'https://shop.example/paid',
-    cancelUrl: 'https://shop.example/canceled',
-    siteLogo: 'https://shop.example/logo.png',
-    checkoutTheme: 'light',
-    customerName: 'Ada',
-    customerEmail: 'ada@example.com',
-  };
 }
 
 function wrongKey(which: 'public' | 'secret', key: string): GatewayError {

@@ -5,7 +5,7 @@ import type { CardAction } from '../contract/card-status.ts';
 import { CARD_STATUSES } from '../contract/card-status.ts';
 import { GatewayError } from '../contract/error.ts';
 import { count, field, type JsonSchema, record, text as string } from '../contract/field.ts';
-import { CARD_FIELDS } from '../contract/request-fields.ts';
+import { CARD_FIELDS, exampleOf } from '../contract/request-fields.ts';
 import { maskedCardNumber } from '../contract/secrets.ts';
 import { characters, shortJson } from '../contract/text.ts';
 import type { CardPage, IssueCardCommand } from '../domain/card.ts';
@@ -13,16 +13,10 @@ import { amountFromNumber } from '../domain/money.ts';
 import type { Card } from '../domain/state.ts';
 import type { PostedFields } from './body.ts';
 import { amountSource } from './encoding.ts';
-import { amountJson, email, limited, postedMessage, required, trimmed } from './fields.ts';
+import { amountJson, limited, postedMessage, required, textFields, trimmed } from './fields.ts';
 import { CARD_NAMES, fromWire } from './names.ts';
 
-export const CARD_REQUEST_EXAMPLE = {
-  currency_code: 'USD',
-  title: 'Office supplies',
-  name_on_card: 'Ada Example',
-  email: 'ada@example.com',
-  amount: '250',
-};
+export const CARD_REQUEST_EXAMPLE = exampleOf(CARD_FIELDS);
 
 export const TOGGLE_EXAMPLE = { card_id: 'card_5t1r9d7m2k8w4xqz', active: false };
 
@@ -31,10 +25,7 @@ export const CardRequest = postedMessage(
   'CardRequest',
   'The card to create.',
   {
-    currency_code: limited(CARD_FIELDS.currency),
-    title: limited(CARD_FIELDS.title),
-    name_on_card: limited(CARD_FIELDS.nameOnCard),
-    email: email(CARD_FIELDS.email),
+    ...textFields(CARD_FIELDS),
     amount: required(
       cardAmountProblem,
       'Card total amount, a number or numeric text; at most 10 digits and 4 decimals.',

@@ -9,7 +9,7 @@ import {
   named,
   shapeOf,
 } from '../contract/field.ts';
-import { type RequestField, sentenceOf } from '../contract/request-fields.ts';
+import { type RequestField, type ServiceField, sentenceOf } from '../contract/request-fields.ts';
 import { characters, shorten } from '../contract/text.ts';
 import { type PostedFields, Unreadable } from './body.ts';
 
@@ -74,6 +74,22 @@ export function oneOf<const Values extends readonly [string, ...string[]]>(
   return field(z.enum(values, { error: `must be ${values.join(' or ')}` }), description, json);
 }
 
+type TextFields<All extends Readonly<Record<string, { wire: string }>>> = {
+  [Name in keyof All as All[Name]['wire']]: Field<z.ZodMiniString>;
+};
+
+/** The required texts of a request, by their names on the wire. @param loose accepts texts of any length */
+export function textFields<All extends Readonly<Record<string, ServiceField>>>(fields: All, loose = false) {
+  const texts = Object.values(fields).map((one) => [one.wire, textField(one, loose)]);
+  return Object.fromEntries(texts) as TextFields<All>;
+}
+
+function textField(described: ServiceField, loose: boolean): Field<z.ZodMiniString> {
+  const { kind, max = 0, example = described.fallback ?? '' } = described;
+  if (kind === 'url') return address(sentenceOf(described), example);
+  return kind === 'email' ? email({ ...described, max }, loose) : limited({ ...described, max }, loose);
+}
+
 type LimitedField = Pick<RequestField, 'description'> & { max: number };
 
 /** A required text of at most `max` characters. `loose` accepts any length. */
@@ -83,7 +99,7 @@ export function limited(described: LimitedField, loose = false) {
 }
 
 /** A required e-mail address of at most `max` characters. */
-export function email(described: LimitedField, loose = false) {
+function email(described: LimitedField, loose = false) {
   const { max } = described;
   const length = atMost(max, loose);
   const problem: Problem = (value) =>

@@ -4,7 +4,7 @@ import { GatewayError, hint, nearestName } from '../contract/error.ts';
 import { field, LINK, optional, record, shapeOf, text as string } from '../contract/field.ts';
 import type { PaymentRequest } from '../contract/payment.ts';
 import type { Choices } from '../contract/profiles.ts';
-import { INITIATE_FIELDS, sentenceOf } from '../contract/request-fields.ts';
+import { exampleOf, INITIATE_FIELDS, sentenceOf } from '../contract/request-fields.ts';
 import { shorten, shortJson } from '../contract/text.ts';
 import { CHECKOUT_THEMES } from '../contract/vocabulary.ts';
 import { mistypedMagic } from '../domain/auto.ts';
@@ -14,8 +14,8 @@ import type { Settings } from '../domain/settings.ts';
 import type { Payment } from '../domain/state.ts';
 import type { PostedFields } from './body.ts';
 import { amountSource } from './encoding.ts';
-import { address, amountJson, email, limited, oneOf, postedMessage, required, trimmed } from './fields.ts';
-import { checkoutUrlOf, fromWire, type INITIATE_NAMES, REQUEST_NAMES } from './names.ts';
+import { address, amountJson, oneOf, postedMessage, required, textFields, trimmed } from './fields.ts';
+import { checkoutUrlOf, fromWire, INITIATE_NAMES } from './names.ts';
 
 /** What initiate accepts. */
 export type Accepted = Pick<Choices, 'siteLogo' | 'valueLengths'>;
@@ -28,20 +28,7 @@ export interface InitiateFacts {
   containsSecretKey: (text: string) => boolean;
 }
 
-export const INITIATE_EXAMPLE = {
-  public_key: 'pub_sim_0123456789abcdefghijklmnopqrstuv',
-  identifier: 'order-1',
-  currency: 'USD',
-  amount: '100.00',
-  details: 'Order 1',
-  ipn_url: 'http://localhost:3000/ipn',
-  success_url: 'http://localhost:3000/paid',
-  cancel_url: 'http://localhost:3000/canceled',
-  site_logo: 'http://localhost:3000/logo.png',
-  checkout_theme: 'light',
-  customer_name: 'Ada Example',
-  customer_email: 'ada@example.com',
-};
+export const INITIATE_EXAMPLE = exampleOf(INITIATE_FIELDS);
 
 const A_DECIMAL =
   'must be a plain decimal greater than 0 with at most 20 digits and 8 decimals, such as 100 or 49.90';
@@ -57,30 +44,20 @@ const otherAmount = (input: unknown) =>
  * `loose` accepts undocumented values that published clients send (observed: field-logo-optional*, *-any-length, currency-any-case).
  */
 function fieldsOf(loose: boolean) {
+  const { checkoutTheme, siteLogo, amount } = INITIATE_FIELDS;
   return {
-    public_key: limited(INITIATE_FIELDS.publicKey, loose),
-    identifier: limited(INITIATE_FIELDS.identifier, loose),
-    currency: limited(INITIATE_FIELDS.currency, loose),
+    ...textFields(INITIATE_FIELDS, loose),
     amount: required(
       (value) => (isAmount(value) ? undefined : `${A_DECIMAL} (got "${shorten(value)}")`),
-      `${sentenceOf(INITIATE_FIELDS.amount)} The IPN signs it exactly as sent; a JSON number is accepted if it can be read exactly.`,
+      `${sentenceOf(amount)} The IPN signs it exactly as sent; a JSON number is accepted if it can be read exactly.`,
       amountJson(AMOUNT_PATTERN.source),
       otherAmount,
     ),
-    details: limited(INITIATE_FIELDS.details, loose),
-    ipn_url: address(sentenceOf(INITIATE_FIELDS.ipnUrl), INITIATE_EXAMPLE.ipn_url),
-    success_url: address(sentenceOf(INITIATE_FIELDS.successUrl), INITIATE_EXAMPLE.success_url),
-    cancel_url: address(sentenceOf(INITIATE_FIELDS.cancelUrl), INITIATE_EXAMPLE.cancel_url),
-    site_logo: address(
-      `${sentenceOf(INITIATE_FIELDS.siteLogo)} Optional with \`--loose\`.`,
-      INITIATE_EXAMPLE.site_logo,
-    ),
+    site_logo: address(`${sentenceOf(siteLogo)} Optional with \`--loose\`.`, siteLogo.example),
     checkout_theme: optional(
-      oneOf(CHECKOUT_THEMES, sentenceOf(INITIATE_FIELDS.checkoutTheme), { default: 'light' }),
+      oneOf(CHECKOUT_THEMES, sentenceOf(checkoutTheme), { default: checkoutTheme.example }),
     ),
-    customer_name: limited(INITIATE_FIELDS.customerName, loose),
-    customer_email: email(INITIATE_FIELDS.customerEmail, loose),
-  } satisfies Record<(typeof INITIATE_NAMES)[keyof typeof INITIATE_NAMES], unknown>;
+  };
 }
 
 const withLogo = { limited: fieldsOf(false), free: fieldsOf(true) } as const satisfies Record<
@@ -128,9 +105,13 @@ export function initiateAnswer(payment: Pick<Payment, 'id' | 'mode'>, baseUrl: s
 /** @throws GatewayError `invalid_fields` with every problem */
 export function readInitiate(posted: PostedFields, accepted: Accepted): InitiateCommand {
   const fields = checked(posted, accepted);
-  const { site_logo = null, checkout_theme = 'light' } = fields;
-  const request = { ...fromWire(REQUEST_NAMES, fields), siteLogo: site_logo, checkoutTheme: checkout_theme };
-  return { publicKey: fields.public_key, request };
+  const {
+    publicKey,
+    siteLogo = null,
+    checkoutTheme = 'light',
+    ...request
+  } = fromWire(INITIATE_NAMES, fields);
+  return { publicKey, request: { ...request, siteLogo, checkoutTheme } };
 }
 
 /** Warnings about a request that `readInitiate` accepts. */

@@ -1,6 +1,5 @@
-import type { PaymentRequest } from '../contract/payment.ts';
+import { CARD_FIELDS, INITIATE_FIELDS, wireNames } from '../contract/request-fields.ts';
 import type { Mode } from '../contract/vocabulary.ts';
-import type { IssueCardCommand } from '../domain/card.ts';
 import type { Payment } from '../domain/state.ts';
 
 /** Paths of initiate (documented: initiate-sandbox, initiate-live). */
@@ -54,32 +53,11 @@ export function checkoutUrlOf({ id, mode }: Pick<Payment, 'id' | 'mode'>, baseUr
 }
 
 /*
- * Maps our field names to the names on the wire (documented: field-*-missing), in wire order. Both sides use these maps.
+ * Our field names with the names on the wire. Both sides use these maps.
  */
 
-export const REQUEST_NAMES = {
-  identifier: 'identifier',
-  currency: 'currency',
-  amount: 'amount',
-  details: 'details',
-  ipnUrl: 'ipn_url',
-  successUrl: 'success_url',
-  cancelUrl: 'cancel_url',
-  siteLogo: 'site_logo',
-  checkoutTheme: 'checkout_theme',
-  customerName: 'customer_name',
-  customerEmail: 'customer_email',
-} as const satisfies Record<keyof PaymentRequest, string>;
-
-export const INITIATE_NAMES = { publicKey: 'public_key', ...REQUEST_NAMES } as const;
-
-export const CARD_NAMES = {
-  currency: 'currency_code',
-  title: 'title',
-  nameOnCard: 'name_on_card',
-  email: 'email',
-  amount: 'amount',
-} as const satisfies Record<keyof IssueCardCommand, string>;
+export const INITIATE_NAMES = wireNames(INITIATE_FIELDS);
+export const CARD_NAMES = wireNames(CARD_FIELDS);
 
 type Names = Readonly<Record<string, string>>;
 
