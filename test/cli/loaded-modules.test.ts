@@ -25,8 +25,8 @@ async function loadedBy(...program: string[]) {
 const OURS = `
   amount banner body card card-status checkout configuration consistency
   describe-changes fault-effects fidelity field files folder forward
-  gateway-sim.js ids ipn main.cjs merchant money names node-version.js package-info
-  package.json payment random receiver-answer run sample-values secret sender server
+  gateway-sim.js ids ipn ipn-headers main.cjs merchant money names node-version.js package-info
+  package.json payment random receiver-answer rolldown-runtime run sample-values secret sender server
   server-file signals signature signature-code snapshot snapshot-file start
   start-emulator store verdict verify
 `
