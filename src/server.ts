@@ -235,7 +235,7 @@ async function build(plan: Plan, { folder, store, clock, identity }: Opened, shu
     visit: (url) => poster.visit(url, settings.ipn.timeoutMs, stopped),
     // Loaded only when used, to keep the start fast.
     orderProbe: async (by, payment) =>
-      (await import('./audit/order-probe.ts')).orderProbe(by, payment, egress, shop.database),
+      (await import('./shop/order-probe.ts')).orderProbe(by, payment, egress, shop.database),
     faults,
     initial,
     preparation,

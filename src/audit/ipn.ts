@@ -1,6 +1,7 @@
 import type { Payment } from '../contract/payment.ts';
 import { IPN_NAMES } from '../service/names.ts';
 import { sign } from '../service/signature.ts';
+import { WRONG_SIGNATURE } from '../shop/witness.ts';
 
 type FieldName = keyof typeof IPN_NAMES;
 export type Pair = readonly [name: string, value: string];
@@ -15,9 +16,6 @@ export function withQuery(url: string, ...pairs: readonly Pair[]): string {
 
 /** An identifier that no shop has issued. */
 export const UNKNOWN_ORDER = 'no-such-order-here';
-
-/** A well-formed signature that matches no IPN. */
-export const WRONG_SIGNATURE = 'F'.repeat(64);
 
 /** An immutable IPN as form fields. Every change returns a new IPN. */
 export class Ipn {

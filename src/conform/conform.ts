@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { AuditClient } from '../audit/client.ts';
 import { bareHost } from '../contract/address.ts';
 import { GatewayError } from '../contract/error.ts';
 import { Secrets } from '../contract/secrets.ts';
 import { Egress } from '../delivery/egress.ts';
+import { ExchangeClient } from '../delivery/exchange.ts';
 import { at } from './answer.ts';
 import { compare, type Verdict } from './expectation.ts';
 import { appliesWith, type Expected, type InForce, type ManifestLine } from './manifest.ts';
@@ -132,7 +132,10 @@ const TUNNEL_MS = 10_000;
 async function unreached(ipnUrl: string | undefined, listener: IpnListener): Promise<string | undefined> {
   if (ipnUrl === undefined) return undefined;
   const url = markedUrl(ipnUrl, OWN_MARK);
-  const client = new AuditClient(new Egress([bareHost(new URL(url).hostname)], () => undefined), TUNNEL_MS);
+  const client = new ExchangeClient(
+    new Egress([bareHost(new URL(url).hostname)], () => undefined),
+    TUNNEL_MS,
+  );
   const { error } = await client.send({ url, method: 'POST', body: '' });
   if (listener.of(OWN_MARK).length) return undefined;
   return `--ipn-url does not forward to --ipn-port on this machine: a test request did not arrive (${error ?? 'another server answered'})`;

@@ -1,6 +1,5 @@
 import type { Agent } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AuditClient, type Observation, type ProbeRequest } from '../audit/client.ts';
 import { bareHost, isLoopback } from '../contract/address.ts';
 import { GatewayError, hint, option } from '../contract/error.ts';
 import { headerIn } from '../contract/headers.ts';
@@ -8,6 +7,7 @@ import { FORM_TYPE, JSON_TYPE } from '../contract/media-types.ts';
 import { withPaymentDefaults } from '../contract/sample-values.ts';
 import { Secrets } from '../contract/secrets.ts';
 import { Egress } from '../delivery/egress.ts';
+import { ExchangeClient, type ExchangeRequest, type Observation } from '../delivery/exchange.ts';
 import { initiateCall, isSandboxPath } from '../service/merchant.ts';
 import { CARD_PATHS, INITIATE_PATHS } from '../service/names.ts';
 import { at, parsed, paymentIdIn } from './answer.ts';
@@ -26,7 +26,7 @@ export interface TargetOptions {
 }
 
 /** A request with a path instead of an address. */
-type TargetRequest = Omit<ProbeRequest, 'url'>;
+type TargetRequest = Omit<ExchangeRequest, 'url'>;
 /** A complete response. */
 export type Answer = Observation & { status: number };
 
@@ -58,7 +58,7 @@ export class Target {
   readonly #base: string;
   /** The --public-url of an emulator. */
   #alias: string;
-  readonly #client: AuditClient;
+  readonly #client: ExchangeClient;
   #next = 0;
   #other: Promise<string | undefined> | undefined;
 
@@ -68,7 +68,7 @@ export class Target {
     this.#isLocal = isLoopback(hostname);
     this.#base = options.url.replace(/\/+$/, '');
     this.#alias = this.#base;
-    this.#client = new AuditClient(new Egress([bareHost(hostname)], () => undefined), TIMEOUT_MS, {
+    this.#client = new ExchangeClient(new Egress([bareHost(hostname)], () => undefined), TIMEOUT_MS, {
       agent: options.agent,
       trustBy: TRUST_BY,
     });

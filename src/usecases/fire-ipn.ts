@@ -1,5 +1,4 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { AuditClient, headersOf, type Observation, type ProbeRequest } from '../audit/client.ts';
 import { requireReceiver } from '../contract/address.ts';
 import { type Delivery, FireInput } from '../contract/delivery.ts';
 import { errorOf, noteOf } from '../contract/describe-delivery.ts';
@@ -9,6 +8,7 @@ import type { Payment } from '../contract/payment.ts';
 import { requireTamperings } from '../contract/tampering.ts';
 import { timestamp } from '../contract/time.ts';
 import { Egress, EgressError } from '../delivery/egress.ts';
+import { ExchangeClient, type ExchangeRequest, headersOf, type Observation } from '../delivery/exchange.ts';
 import { attemptHeader, deliveryHeader, ipnHeaders } from '../delivery/ipn-headers.ts';
 import { Poster, reportOf } from '../delivery/poster.ts';
 import { failureOfStatus } from '../delivery/sender.ts';
@@ -112,7 +112,7 @@ export async function fireWithoutEmulator(
   if (copies !== undefined) {
     const startedAt = timestamp(Date.now());
     const request = { url, body, contentType, headers: madeHeaders() };
-    const seen = await new AuditClient(egress, TIMEOUT_MS).sendTogether(Array(copies).fill(request));
+    const seen = await new ExchangeClient(egress, TIMEOUT_MS).sendTogether(Array(copies).fill(request));
     return seen.map((one) => firedIpn(startedAt, reportOn(request, one)));
   }
   const poster = new Poster(egress, {});
@@ -129,7 +129,7 @@ export async function fireWithoutEmulator(
 
 /** Copies are not attempts of a delivery, but have the same facts. */
 function reportOn(
-  request: ProbeRequest & { body: string },
+  request: ExchangeRequest & { body: string },
   { status, headers, body, failure, durationMs }: Observation,
 ): AttemptReport {
   const post = { ...request, headers: headersOf(request) };

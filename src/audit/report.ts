@@ -1,8 +1,9 @@
 import * as z from 'zod/mini';
-import { AUDIT_CLASSES, AUDIT_GROUPS, AUDIT_VERDICTS, type AuditVerdict } from './audit.ts';
-import { count, type Field, field, nullableText, record, text } from './field.ts';
-import { sentenceOf } from './request-fields.ts';
-import { namesOf } from './vocabulary.ts';
+import { count, type Field, field, nullableText, record, text } from '../contract/field.ts';
+import { Learned } from '../contract/learned.ts';
+import { sentenceOf } from '../contract/request-fields.ts';
+import { namesOf } from '../contract/vocabulary.ts';
+import { AUDIT_CLASSES, AUDIT_GROUPS, AUDIT_VERDICTS, type AuditVerdict } from './vocabulary.ts';
 
 /*
  * The output of an audit and of reconcile as JSON (chosen). Commands import the types only.
@@ -84,22 +85,6 @@ export const AuditCheck = record(
   },
 );
 export type AuditCheck = z.output<typeof AuditCheck>;
-
-const places = (what: string) => field(z.array(text), what);
-
-export const Learned = record(
-  'Learned',
-  'What the audit learned from the database of the shop, as `table.column`, or `table.*` for a new row.',
-  {
-    order: places(
-      'Columns that hold the identifier of an order, and tables that get a row when it is placed.',
-    ),
-    payment: places('What a genuine IPN changes, and nothing else does.'),
-    records: places('What a rejected IPN changes, too.'),
-    noise: places('What changes without an IPN.'),
-  },
-);
-export type Learned = z.output<typeof Learned>;
 
 export const AuditMistake = record('AuditMistake', 'A mistake in the shop, with the cases that show it.', {
   name: field(text, 'Stable, in kebab-case.'),

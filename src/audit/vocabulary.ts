@@ -68,16 +68,5 @@ export const AUDIT_PRESETS = {
 } as const;
 export type AuditPreset = keyof typeof AUDIT_PRESETS;
 
-/** Placeholders for commands and addresses. A command gets the value in this variable, never in its text. */
-export const PLACEHOLDERS = {
-  identifier: 'GATEWAY_SIM_IDENTIFIER',
-  trx: 'GATEWAY_SIM_TRX',
-  amount: 'GATEWAY_SIM_AMOUNT',
-  ipn_url: 'GATEWAY_SIM_IPN_URL',
-  success_url: 'GATEWAY_SIM_SUCCESS_URL',
-  order: 'GATEWAY_SIM_ORDER',
-} as const;
-export type Placeholder = keyof typeof PLACEHOLDERS;
-
 /** Maximum wait for one response. A timer of more than 24 days would fire immediately. */
 export const MAX_TIMEOUT_MS = 3_600_000;

@@ -1,16 +1,10 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import {
-  AuditClient,
-  curlOf,
-  curlOfAll,
-  described,
-  type ProbeRequest,
-  requestText,
-} from '../../src/audit/client.ts';
+import { curlOf, curlOfAll, described, requestText } from '../../src/audit/request-text.ts';
 import { Secrets } from '../../src/contract/secrets.ts';
 import { Egress } from '../../src/delivery/egress.ts';
+import { ExchangeClient, type ExchangeRequest } from '../../src/delivery/exchange.ts';
 import { listen } from '../helpers/answering.ts';
 
 const BODY = 'status=success&identifier=a%20b+c';
@@ -36,7 +30,7 @@ async function startRecorder(doesAnswer = true) {
   return { url: `http://127.0.0.1:${port}/ipn`, received };
 }
 
-const client = () => new AuditClient(new Egress([], () => undefined), 10_000);
+const client = () => new ExchangeClient(new Egress([], () => undefined), 10_000);
 
 describe('a body', () => {
   it.each([
@@ -73,7 +67,7 @@ describe('a request as text', () => {
     [{ url, body: 'a', manner: 'slow' }, 'POST http://127.0.0.1/ipn (slow): a'],
     [{ url, body: Buffer.from('abc') }, 'POST http://127.0.0.1/ipn: 3 bytes'],
     [{ url, body: 'x'.repeat(601) }, `POST http://127.0.0.1/ipn: ${'x'.repeat(599)}…`],
-  ] satisfies [ProbeRequest, string][])('shows what is sent: %j', (request, text) => {
+  ] satisfies [ExchangeRequest, string][])('shows what is sent: %j', (request, text) => {
     expect(requestText(request, mask)).toBe(text);
   });
 

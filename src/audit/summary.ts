@@ -1,7 +1,7 @@
-import { type AuditVerdict, isReportable } from './audit.ts';
+import { pluralize } from '../contract/text.ts';
 // Types only: otherwise every command would load its schemas.
-import type { AuditedCase, AuditMistake, AuditSummary } from './audit-report.ts';
-import { pluralize } from './text.ts';
+import type { AuditedCase, AuditMistake, AuditSummary } from './report.ts';
+import { type AuditVerdict, isReportable } from './vocabulary.ts';
 
 /*
  * Summaries of audit cases.

@@ -1,5 +1,6 @@
-import type { AuditPreset } from './audit.ts';
-import type { AuditedCase } from './audit-report.ts';
+import type { ProbeOptions } from '../shop/probe-options.ts';
+import type { AuditedCase } from './report.ts';
+import type { AuditPreset } from './vocabulary.ts';
 
 /** How far an audit is. */
 export interface AuditProgress {
@@ -11,30 +12,18 @@ export interface AuditProgress {
 }
 
 /** Options of an audit. They run commands and code, so they never come from the network. */
-export interface AuditOptions {
+export interface AuditOptions extends ProbeOptions {
   /** The shop's IPN handler. Default: the `ipn_url` of the first order, if the shop places orders. */
   ipnUrl?: string | undefined;
   /** Default ways to place and probe orders. */
   preset?: AuditPreset | undefined;
   /** Address that places an order in the shop, by POST, or by GET if it does not accept POST. Default: made-up orders. */
   orderUrl?: string | undefined;
-  /** Command or function that places an order, instead of `orderUrl`. The last line of its output is `{order}`. */
-  orderCmd?: string | undefined;
-  order?: (() => unknown) | undefined;
   /**
    * Maximum number of orders. Without a way to place them, the user places as many by hand: 3, or 9 with a database, are
    * enough. Default: 150, and more for those that the shop changes.
    */
   orders?: number | undefined;
-  /** Address that returns the order, such as `http://localhost:3000/orders/{identifier}`. */
-  probeUrl?: string | undefined;
-  /** Command or function that reports an order, instead of `probeUrl`. In a command, `{identifier}` becomes a variable. */
-  probeCmd?: string | undefined;
-  probe?: ((identifier: string) => unknown) | undefined;
-  /** More probes by name: commands or addresses. Their output must not change when a case must have no effect. */
-  probes?: Readonly<Record<string, string | ((identifier: string) => unknown)>> | undefined;
-  /** Condition for a paid order: `.path=value` for JSON, or `/regular expression/`. */
-  paidWhen?: string | undefined;
   /** Path of the order amount in the probe output, such as `.total`. */
   orderAmount?: string | undefined;
   /** Another URL that confirms a payment, in addition to `success_url`; accepts the same placeholders. */
@@ -51,18 +40,16 @@ export interface AuditOptions {
   effects?: readonly string[] | undefined;
   /** Runs only these cases, groups or classes, and never those that begin with `-`. */
   only?: readonly string[] | undefined;
+  /** The finished cases of an earlier audit of the same shop, which are not tried again. */
+  finished?: readonly AuditedCase[] | undefined;
   /** Tries every case. Default: those that decide something different. */
   thorough?: boolean | undefined;
   /** Command that starts the shop, which is then started again after a crash. */
   shop?: string | undefined;
-  /** Time limit for a response of the shop in milliseconds, at most one hour. Default: 30,000. */
-  timeoutMs?: number | undefined;
   /** How long to wait for the shop's IPN handler to accept connections, in milliseconds. Default: no wait. */
   waitMs?: number | undefined;
   /** Ends the audit after the cases that are running: the others are `skipped`. */
   signal?: AbortSignal | undefined;
-  /** Ends the audit immediately: aborts requests, and kills commands with their child processes. */
-  cancelled?: AbortSignal | undefined;
   /** Called after each case, the control first. */
   onCase?: ((audited: AuditedCase, progress: AuditProgress) => void) | undefined;
   /** Called with messages for the user, such as a request to place an order. */

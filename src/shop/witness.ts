@@ -1,4 +1,4 @@
-import type { Learned } from '../contract/audit-report.ts';
+import type { Learned } from '../contract/learned.ts';
 import type { Payment, Settled } from '../contract/payment.ts';
 import { plainText } from '../contract/text.ts';
 import {
@@ -12,11 +12,9 @@ import {
   WHOLE_ROW,
 } from '../database/changes.ts';
 import type { Database } from '../database/database.ts';
+import type { ExchangeRequest } from '../delivery/exchange.ts';
 import { performance } from '../system/real-time.ts';
-import type { ProbeRequest } from './client.ts';
 import type { OrderValues } from './command.ts';
-import { type Ipn, WRONG_SIGNATURE } from './ipn.ts';
-import type { Orders } from './order-source.ts';
 import { Patience } from './patience.ts';
 import { changedPlaces, valueAt } from './probe.ts';
 import { Turns } from './turns.ts';
@@ -32,6 +30,8 @@ const SHORT_REST_MS = 600;
 const SHORTEST_BY_ITSELF = 4;
 /** A shop that writes this status down writes down what was sent. */
 const UNKNOWN_STATUS = 'gateway-sim-unknown';
+/** A well-formed signature that matches no IPN. */
+export const WRONG_SIGNATURE = 'F'.repeat(64);
 /** What a log of a rejected IPN holds: its signature, or a status that no shop has a word for. */
 const SENT = new RegExp(`${WRONG_SIGNATURE}|${UNKNOWN_STATUS}|signature`, 'i');
 /** How far rows may be from the row that names the order. */
@@ -42,12 +42,16 @@ type OwnRows = ReadonlyMap<string, ReadonlyMap<string, Row>>;
 
 /** What learning needs of a shop. */
 interface LearnableShop {
-  orders: Pick<Orders, 'take' | 'valuesOf'>;
-  ipnOf(payment: Payment): Ipn;
-  postOf(payment: Payment): (ipn: Ipn) => ProbeRequest;
-  send(request: ProbeRequest): Promise<unknown>;
+  orders: {
+    /** A pending order that others do not use until it is released; undefined if none is left. */
+    take(): Promise<({ payment: Payment; isUntouched: boolean } & Disposable) | undefined>;
+    valuesOf(payment: Payment): OrderValues;
+  };
+  send(request: ExchangeRequest): Promise<unknown>;
+  /** Sends an IPN with a wrong signature. */
+  sendRefused(payment: Payment, status: string): Promise<unknown>;
   /** Requests that no payment explains, such as a visit of the first page. The last one names the order. */
-  foreignRequests(payment: Payment): readonly ProbeRequest[];
+  foreignRequests(payment: Payment): readonly ExchangeRequest[];
   payWithIpn(payment: Payment): Promise<Settled['delivery']>;
 }
 
@@ -269,9 +273,7 @@ export class Witness {
     const { rows: start } = await this.#atRest();
     for (const payment of [third, fourth]) {
       if (!payment) continue;
-      const ipn = shop.ipnOf(payment).badlySigned();
-      for (const status of ['failed', UNKNOWN_STATUS])
-        await shop.send(shop.postOf(payment)(ipn.set('status', status)));
+      for (const status of ['failed', UNKNOWN_STATUS]) await shop.sendRefused(payment, status);
     }
     const { rows: middle } = await this.#atRest();
     let refusal: string | undefined;

@@ -1,13 +1,13 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Agent } from 'node:https';
-import { curlRequest } from '../contract/curl.ts';
 import type { AttemptFailure } from '../contract/delivery.ts';
 import { describeFailure } from '../contract/describe-delivery.ts';
 import { GatewayError } from '../contract/error.ts';
 import { FORM_TYPE } from '../contract/media-types.ts';
-import type { Mask } from '../contract/secrets.ts';
-import { type Egress, EgressError } from '../delivery/egress.ts';
-import { ipnHeaders, MARK } from '../delivery/ipn-headers.ts';
+import { VERSION } from '../system/package-info.ts';
+import { pause, performance } from '../system/real-time.ts';
+import { type Egress, EgressError } from './egress.ts';
+import { ipnHeaders, MARK } from './ipn-headers.ts';
 import {
   failureOf,
   headerPairs,
@@ -16,15 +16,13 @@ import {
   type Outgoing,
   open,
   readBody,
-} from '../delivery/sender.ts';
-import { VERSION } from '../system/package-info.ts';
-import { pause, performance } from '../system/real-time.ts';
+} from './sender.ts';
 
 /** How a body is sent: whole with its length, in chunks, slowly, cut off, or without waiting for the response. */
 type Manner = 'whole' | 'chunked' | 'slow' | 'truncated' | 'disconnected';
 
 /** A request to the shop. */
-export interface ProbeRequest {
+export interface ExchangeRequest {
   method?: string;
   url: string;
   /** In addition to the headers that a gateway sends. */
@@ -64,7 +62,7 @@ const DROP_EVERY_MS = 150;
 const LEAVE_AFTER_MS = 100;
 
 /** Sends requests unchanged, each on its own connection, and reports the responses. */
-export class AuditClient {
+export class ExchangeClient {
   readonly #egress: Egress;
   readonly #timeoutMs: number;
   readonly #options: ClientOptions;
@@ -87,7 +85,7 @@ export class AuditClient {
   }
 
   /** Sends all requests without their last bytes, then the last bytes together. */
-  async sendTogether(requests: readonly ProbeRequest[]): Promise<Observation[]> {
+  async sendTogether(requests: readonly ExchangeRequest[]): Promise<Observation[]> {
     const ready: (() => void)[] = [];
     const all = Promise.all(requests.map(() => new Promise<void>((resolve) => ready.push(resolve))));
     return Promise.all(
@@ -96,7 +94,7 @@ export class AuditClient {
   }
 
   /** Whether the server responds to a request while a copy of it lacks its last byte. */
-  async answersDuring(sent: ProbeRequest, limitMs: number): Promise<boolean> {
+  async answersDuring(sent: ExchangeRequest, limitMs: number): Promise<boolean> {
     let complete = () => {};
     const all = new Promise<void>((resolve) => {
       complete = resolve;
@@ -116,7 +114,7 @@ export class AuditClient {
    * @param start for one of several joint requests
    * @throws GatewayError `forbidden` for an address that the egress rules do not allow
    */
-  async send(sent: ProbeRequest, start?: JointStart): Promise<Observation> {
+  async send(sent: ExchangeRequest, start?: JointStart): Promise<Observation> {
     const { url, method = sent.body === undefined ? 'GET' : 'POST' } = sent;
     const { agent, trustBy, cancelled } = this.#options;
     const began = performance.now();
@@ -174,7 +172,7 @@ export function headersOf({
   body,
   manner,
   unmarked,
-}: ProbeRequest): (readonly [string, string])[] {
+}: ExchangeRequest): (readonly [string, string])[] {
   const own = ipnHeaders({ url, named: url }, { contentType: body === undefined ? null : contentType, body });
   const sent = own.flatMap((header): (readonly [string, string])[] => {
     const [name] = header;
@@ -186,7 +184,7 @@ export function headersOf({
 
 async function write(
   request: ClientRequest,
-  { body, manner = 'whole' }: ProbeRequest,
+  { body, manner = 'whole' }: ExchangeRequest,
   start?: JointStart,
 ): Promise<void> {
   const bytes = Buffer.from(body ?? '');
@@ -220,66 +218,6 @@ async function write(
       });
       await pause(LEAVE_AFTER_MS);
       request.destroy();
-  }
-}
-
-/** A curl command that repeats a request; null if curl cannot. */
-export function curlOf({
-  method,
-  url,
-  headers = [],
-  contentType = FORM_TYPE,
-  body,
-  manner = 'whole',
-}: ProbeRequest) {
-  if (manner !== 'whole' || (body !== undefined && (typeof body !== 'string' || body.length > 20_000))) {
-    return null;
-  }
-  const type: readonly (readonly [string, string])[] =
-    body === undefined ? [] : [['Content-Type', contentType]];
-  // The cookies are those of the audit's own orders.
-  const request = { ...(method !== undefined && { method }), url, headers: [...type, ...headers], body };
-  return curlRequest(request, (_, value) => value);
-}
-
-/** Curl commands that repeat requests one after another; null if curl cannot. */
-export function curlsOf(requests: readonly ProbeRequest[]): string | null {
-  const commands = requests.map(curlOf);
-  return commands.includes(null) ? null : commands.join('\n');
-}
-
-/** A curl command that repeats all requests at the same time; null if curl cannot. */
-export function curlOfAll(requests: readonly ProbeRequest[]): string | null {
-  const commands = requests.map(curlOf);
-  if (commands.some((one) => one === null)) return null;
-  const parts = commands.map((one) => one?.replace(/^curl /, ''));
-  return `curl --parallel --parallel-immediate ${parts.join(' \\\n  --next ')}`;
-}
-
-/** An observation as text. */
-export function described({ status, body, error, headers }: Observation, mask: Mask): string {
-  if (status === null) return error ? `no response: ${error}` : 'no response';
-  const location = headers.find(([name]) => name.toLowerCase() === 'location')?.[1];
-  const line = mask(body.trim().split(/\r?\n/, 1)[0] ?? '', { most: 120 });
-  const to = location === undefined ? '' : ` to ${location}`;
-  return `answered ${status}${to}${line ? ` “${line}”` : ' with an empty body'}`;
-}
-
-export function requestText({ method, url, body, manner }: ProbeRequest, mask: Mask): string {
-  const how = manner === undefined || manner === 'whole' ? '' : ` (${manner})`;
-  const shown =
-    typeof body === 'string'
-      ? mask(decoded(body.replaceAll('+', ' ')), { most: 600 })
-      : `${body?.length ?? 0} bytes`;
-  return `${method ?? (body === undefined ? 'GET' : 'POST')} ${url}${how}${body === undefined ? '' : `: ${shown}`}`;
-}
-
-/** A percent-encoded text; unchanged if it is malformed. */
-export function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
   }
 }
 

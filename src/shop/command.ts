@@ -1,6 +1,6 @@
-import { PLACEHOLDERS, type Placeholder } from '../contract/audit.ts';
 import { GatewayError, hint, usage } from '../contract/error.ts';
 import type { Payment } from '../contract/payment.ts';
+import { PLACEHOLDERS, type Placeholder } from '../contract/placeholders.ts';
 import type { Mask } from '../contract/secrets.ts';
 import { shorten } from '../contract/text.ts';
 import { namesOf } from '../contract/vocabulary.ts';

@@ -1,11 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { ProbeRequest } from '../../src/audit/client.ts';
-import { Ipn } from '../../src/audit/ipn.ts';
-import { Patience } from '../../src/audit/patience.ts';
-import { valueAt } from '../../src/audit/probe.ts';
-import { Witness } from '../../src/audit/witness.ts';
 import type { Payment, Settled } from '../../src/contract/payment.ts';
 import type { Row } from '../../src/database/changes.ts';
+import type { ExchangeRequest } from '../../src/delivery/exchange.ts';
+import { Patience } from '../../src/shop/patience.ts';
+import { valueAt } from '../../src/shop/probe.ts';
+import { Witness, WRONG_SIGNATURE } from '../../src/shop/witness.ts';
 
 // So that time can be faked.
 vi.mock('../../src/system/real-time.ts', () => import('../helpers/replaceable-time.ts'));
@@ -83,15 +82,9 @@ class RecordedShop {
     valuesOf: ({ identifier, trx, successUrl }: Payment) => ({ identifier, trx, success_url: successUrl }),
   };
 
-  ipnOf = ({ identifier, amount }: Payment) =>
-    new Ipn([
-      ['status', 'success'],
-      ['identifier', identifier],
-      ['data[amount]', amount],
-      ['signature', 'a genuine one'],
-    ]);
-
-  postOf = (payment: Payment) => (ipn: Ipn) => ({ url: `http://shop/${payment.identifier}`, body: ipn.form });
+  #ipnOf({ identifier, amount }: Payment, status: string, signature: string): string {
+    return new URLSearchParams({ status, identifier, 'data[amount]': amount, signature }).toString();
+  }
 
   foreignRequests = () => [{ url: 'http://shop/' }];
 
@@ -108,13 +101,13 @@ class RecordedShop {
     return { identifier, order: this.tables['orders']?.find(({ id }) => id === number) };
   }
 
-  send = async ({ body }: ProbeRequest) => {
-    if (body === undefined) this.#visit();
-    else this.onRejected(this.#orderOf(String(body)).order);
-  };
+  send = async (_: ExchangeRequest) => this.#visit();
+
+  sendRefused = async (payment: Payment, status: string) =>
+    this.onRejected(this.#orderOf(this.#ipnOf(payment, status, WRONG_SIGNATURE)).order);
 
   payWithIpn = async (payment: Payment) => {
-    const { order } = this.#orderOf(this.ipnOf(payment).form);
+    const { order } = this.#orderOf(this.#ipnOf(payment, 'success', 'a genuine one'));
     if (order) Object.assign(order, { status: 'paid' });
     this.#count('products', 'stock', -1);
     const post = this.tables['posts']?.find(({ id }) => id === order?.['id']);

@@ -1,15 +1,15 @@
 import { isAddress } from '../contract/address.ts';
-import { PLACEHOLDERS, type Placeholder } from '../contract/audit.ts';
-import type { AuditOptions } from '../contract/audit-options.ts';
 import { GatewayError, usage } from '../contract/error.ts';
+import { PLACEHOLDERS, type Placeholder } from '../contract/placeholders.ts';
 import type { Mask } from '../contract/secrets.ts';
 import { plainText } from '../contract/text.ts';
 import { namesOf } from '../contract/vocabulary.ts';
+import { A_TIME } from '../database/changes.ts';
 import type { Egress } from '../delivery/egress.ts';
+import { ask } from '../delivery/exchange.ts';
 import { MAX_RESPONSE_BYTES, readText } from '../delivery/sender.ts';
 import { matches } from '../system/match-pattern.ts';
 import { realNow } from '../system/real-time.ts';
-import { ask } from './client.ts';
 import {
   type CommandRun,
   callUserFunction,
@@ -19,8 +19,7 @@ import {
   readCommand,
   runCommand,
 } from './command.ts';
-import type { AuditGateway } from './gateway.ts';
-import type { Pair } from './ipn.ts';
+import type { ProbeOptions } from './probe-options.ts';
 
 /** Reads a value from the shop: the output of a command, the response of a URL or the result of a function. */
 type Probe = (values: OrderValues) => Promise<{
@@ -59,16 +58,21 @@ const WITHOUT_ORDER = namesOf(PLACEHOLDERS).filter((name) => name !== 'order');
 /** Values that several orders may have in common. */
 const SHARED: readonly Placeholder[] = ['identifier', 'amount'];
 
+/** What commands and addresses of probes depend on. */
+interface Surroundings {
+  /** Environment variables for the user's commands. */
+  env: Readonly<Record<string, string>>;
+  egress: Egress;
+  mask: Mask;
+}
+
 /**
  * Creates the probes that the options specify.
  *
  * @param gateway provides the variables of their commands and the egress rules for their addresses
  * @throws GatewayError `usage`
  */
-export function probesOf(
-  options: Partial<AuditOptions>,
-  { env: environment, egress, mask }: Pick<AuditGateway, 'env' | 'egress' | 'mask'>,
-) {
+export function probesOf(options: ProbeOptions, { env: environment, egress, mask }: Surroundings) {
   const { probeCmd, probeUrl, probe, paidWhen = '', probes = {}, timeoutMs: limitMs, cancelled } = options;
   const known = (options.orderCmd ?? options.order) ? namesOf(PLACEHOLDERS) : WITHOUT_ORDER;
   const byUrl = (url: string) => urlProbe(url, egress, { limitMs, cancelled });
@@ -175,7 +179,7 @@ export function readCondition(condition: string): (text: string) => boolean {
 }
 
 /** The name and value that a condition compares, such as `status` and `paid`; undefined for a regular expression. */
-export function comparedBy(condition: string): Pair | undefined {
+export function comparedBy(condition: string): [path: string, value: string] | undefined {
   const [, path = '', value] = AT_PATH.exec(condition) ?? [];
   const name = path.split('.').at(-1);
   return name && value !== undefined ? [name, value] : undefined;
@@ -359,3 +363,20 @@ export function isCountOrLog(before: string, after: string): boolean {
   if (one !== undefined && other !== undefined) return JSON.stringify(one) === JSON.stringify(other);
   return after.startsWith(before) || after.replace(/\d+/g, '0') === before.replace(/\d+/g, '0');
 }
+
+/**
+ * `orders.status=paid` as a condition on the JSON that is made of the rows. Without a value, a text would be sought in
+ * the names of the columns, too.
+ *
+ * @throws GatewayError `usage`
+ */
+export function asRowCondition(text: string): string {
+  if (/^\/.*\/[a-z]*$/s.test(text)) return text;
+  if (/^\.?[\w$-]+(?:\.[\w$-]+)+=/.test(text)) return asPath(text);
+  throw usage(
+    `with a database, --paid-when is a table, a column and a value, such as orders.status=paid, or orders.paid_at="${A_TIME}" for any time (got "${text}")`,
+  );
+}
+
+/** `orders.status` as a path in the JSON that is made of the rows. */
+export const asPath = (text: string) => (/^[\w$-]+(?:\.[\w$-]+)*(?:=|$)/.test(text) ? `.${text}` : text);

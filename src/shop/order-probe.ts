@@ -1,10 +1,9 @@
-import type { AuditOptions } from '../contract/audit-options.ts';
+import type { DiagnoseInput } from '../contract/diagnosis.ts';
 import { usage } from '../contract/error.ts';
 import type { Database } from '../database/database.ts';
 import type { Egress } from '../delivery/egress.ts';
 import { type NamedPayment, valuesOf } from './command.ts';
-import { asRowCondition } from './options.ts';
-import { readCondition, urlProbe } from './probe.ts';
+import { asRowCondition, readCondition, urlProbe } from './probe.ts';
 import { Witness } from './witness.ts';
 
 /**
@@ -14,7 +13,7 @@ import { Witness } from './witness.ts';
  * @throws GatewayError `usage`
  */
 export async function orderProbe(
-  { probeUrl, paidWhen }: Pick<AuditOptions, 'probeUrl' | 'paidWhen'>,
+  { probeUrl, paidWhen }: Pick<DiagnoseInput, 'probeUrl' | 'paidWhen'>,
   payment: NamedPayment,
   egress: Egress,
   database: Database | undefined,
