@@ -122,6 +122,7 @@ export async function audit(gateway: AuditGateway, given: AuditOptions): Promise
       summary: auditSummary(cases),
       mistakes: auditMistakes(cases),
       missing: whatIsMissing(shop, cases),
+      ...(options.signal?.aborted && { interrupted: true as const }),
       // One more has shown the address of the handler.
       orders: hasOrders(options) ? orders.made.length + (asked.ipnUrl === undefined ? 1 : 0) : 0,
       notices: [...notices],

@@ -109,6 +109,7 @@ export const AuditReport = record('AuditReport', 'The result of an audit.', {
     nullableText,
     'What is missing, if the audit proves nothing or was cut short: the command then exits 2. Null if nothing is.',
   ),
+  interrupted: field(z.optional(z.literal(true)), 'Whether it was interrupted: it has what ran until then.'),
   orders: field(count, 'Number of orders left in the shop.'),
   notices: field(
     z.array(text),

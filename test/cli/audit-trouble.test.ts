@@ -18,11 +18,12 @@ const CONTROL = ['--only', 'control'];
 describe('a problem during an audit', () => {
   it('is reported: an interruption, after which no payment is pending', async () => {
     const { shop, options, byUrl, paidWhen } = await startAudited();
-    const audit = launch(['audit', shop.ipnUrl, ...byUrl, ...paidWhen], options);
+    const audit = launch(['audit', shop.ipnUrl, ...byUrl, ...paidWhen, '--json'], options);
     // The control and the first attacks have their orders.
     await expect.poll(() => shop.orders.size).toBeGreaterThan(2);
-    const { code, stderr } = await audit.stop('SIGINT');
+    const { code, stdout, stderr } = await audit.stop('SIGINT');
     expect([code, stderr]).toEqual([130, expect.stringMatching(/cut short, because it was interrupted/)]);
+    expect(JSON.parse(stdout)).toMatchObject({ interrupted: true, cases: expect.any(Array) });
     const { body } = await runJson(['payments', 'list', '--status', 'pending'], options);
     expect(body).toMatchObject({ data: [] });
   });
