@@ -274,7 +274,7 @@ async function runCases(shop: Shop, chosen: readonly AuditCase[]): Promise<Audit
   const losses = new Map<AuditCase, [Finding, string | null]>();
   const record = (one: AuditCase, finding: Finding, seen: string | null = null) => {
     const proven = provenBy(shop, done.get(CONTROL), one, finding);
-    if (one !== CONTROL && proven.verdict === 'fail' && proven.isLoss && !losses.has(one)) {
+    if (one !== CONTROL && proven.verdict === 'fail' && proven.lost && !losses.has(one)) {
       losses.set(one, [proven, seen]);
       return;
     }
@@ -349,13 +349,22 @@ async function runCases(shop: Shop, chosen: readonly AuditCase[]): Promise<Audit
     if (isTrace && proven.verdict === 'fail') traces.set(finding.why, one.name);
     record(one, proven, seen);
   }
-  const alone = cases.filter((one) => isAlone(one) && !one.last);
-  const last = cases.filter((one) => one.last);
-  for (const one of [...alone, ...last]) {
-    if (isStopped()) break;
-    const finding = await run(one);
-    record(one, ...(await tryAgain(one, finding, run, shop)));
+  const runAlone = async (some: readonly AuditCase[]) => {
+    for (const one of some) {
+      if (isStopped()) break;
+      const finding = await run(one);
+      record(one, ...(await tryAgain(one, finding, run, shop)));
+    }
+  };
+  await runAlone(cases.filter((one) => isAlone(one) && !one.last));
+  for (const [one, [{ lost }, seen]] of losses) {
+    if (!lost || !(await shop.lookUntilPaid(lost)).paid) continue;
+    losses.delete(one);
+    const why = 'its order was paid later: your shop handles IPNs more slowly than they came';
+    record(one, unproven(why), seen);
   }
+  // These may send the genuine IPN again.
+  await runAlone(cases.filter((one) => one.last));
   const losesOthers = EVERY_PAYMENT.some((one) => done.get(one)?.verdict === 'fail');
   for (const [one, [finding, seen]] of losses) {
     const also = unproven('this shop also loses payments without this request');
@@ -442,7 +451,7 @@ async function tryAgain(
     const isProven =
       one.group === 'leaks' ||
       without?.verdict !== 'fail' ||
-      (last.isLoss && (await withoutRequest(one, run, shop))?.verdict === 'fail');
+      (last.lost && (await withoutRequest(one, run, shop))?.verdict === 'fail');
     if (isProven) return [last, `${seen}/${tries}`];
     const why = `the same happens without this request: ${without.why ?? one.harm}`;
     return [{ ...last, verdict: 'unproven', why }, `${seen}/${tries}`];

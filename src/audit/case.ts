@@ -29,8 +29,8 @@ export interface Finding {
   stopped?: true;
   /** Whether another case may have caused it: if so, only what is seen again alone, on a new order, counts. */
   again?: true;
-  /** Whether a payment was lost. A shop that also loses others is not convicted of it by this case. */
-  isLoss?: true;
+  /** A payment that was lost. A shop that also loses others, or was only late, is not convicted of it by this case. */
+  lost?: Payment;
 }
 
 /** What the cases of a family have in common. */
@@ -268,9 +268,10 @@ export const BAD_IPNS: readonly ((ipn: Ipn, secretKey: string) => Ipn)[] = [
 ];
 
 /** The verdict on a request that must mark an order as paid. */
-export function judgeAccepted(shop: Shop, after: OrderSnapshot): Judgement {
+export async function judgeAccepted(shop: Shop, payment: Payment): Promise<Judgement> {
+  const after = await shop.lookUntilPaid(payment);
   if (!shop.canLook) return withoutProbe();
-  return after.paid ? { verdict: 'pass' } : { verdict: 'fail', isLoss: true };
+  return after.paid ? { verdict: 'pass' } : { verdict: 'fail', lost: payment };
 }
 
 /**
@@ -285,7 +286,7 @@ export async function judgeStillPayable(target: Target, isSigned = false): Promi
   const why = 'After this request, the genuine IPN of the order no longer pays it.';
   if (isSigned) return { verdict: 'note', why };
   const because = { mistake: 'status-not-checked', harm: CHANGES_ORDERS } as const;
-  return fail(`${why} ${CHANGES_ORDERS}`, { because, isLoss: true });
+  return fail(`${why} ${CHANGES_ORDERS}`, { because, lost: payment });
 }
 
 /** A flaw that a response shows: in words, or with another mistake than that of the case. */
@@ -465,7 +466,7 @@ export function accepts(make: (target: Target) => Sent): Run {
     await shop.pay(payment);
     const { shown } = await send(target, make(target));
     if (shop.holdsBack) await payByIpn(shop, payment, target.before);
-    return { ...shown, ...judgeAccepted(shop, await shop.lookUntilPaid(payment)) };
+    return { ...shown, ...(await judgeAccepted(shop, payment)) };
   });
 }
 

@@ -165,7 +165,7 @@ const staysPayable = (pageOf: (payment: Payment) => string, harm: string, fix: F
     const because = { mistake: 'return-page-pays', harm } as const;
     return isSecret
       ? { ...shown, verdict: 'note', why: `${why} A customer who goes back and pays loses the money.` }
-      : { ...shown, ...fail(`${why} ${harm}`, { because, fix, isLoss: true }) };
+      : { ...shown, ...fail(`${why} ${harm}`, { because, fix, lost: payment }) };
   });
 
 const RETURN = family({

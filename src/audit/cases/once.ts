@@ -92,7 +92,7 @@ async function judgeEffects({ shop, payment, before }: Target): Promise<Judgemen
   await shop.lookUntilPaid(payment);
   const after = await lookLast(shop, payment, await shop.lookAfterRest(payment));
   if (!shop.canLook) return withoutProbe('how often the payment took effect');
-  if (!after.paid) return fail('After copies of its IPN, the order is not paid.', { isLoss: true });
+  if (!after.paid) return fail('After copies of its IPN, the order is not paid.', { lost: payment });
   const { changes, amount } = shop.calibration;
   if (amount !== payment.amount) return provenOnce(shop);
   const isRecord = await shop.records();
@@ -169,7 +169,8 @@ const withOther: Run = withOrder(async (target) => {
   return {
     ...shown,
     ...judged,
-    ...(isLost && fail('The order whose genuine IPN was being handled is not paid.', { isLoss: true })),
+    ...(isLost &&
+      fail('The order whose genuine IPN was being handled is not paid.', { lost: other.payment })),
     curl: curlOfAll([genuine, forgery]),
   };
 });
@@ -197,7 +198,7 @@ const ofTwoOrders: Run = withOrder(async (target) => {
     if (!shop.canLook) return { ...finding, ...withoutProbe() };
     if (paid || !isTaken) continue;
     const why = `The genuine IPNs of two orders arrived at the same time. One was ${described(observation, shop.gateway.mask)}, but its order is not paid.`;
-    return { ...finding, ...fail(why, { fix: EACH_TO_ITS_END, isLoss: true }) };
+    return { ...finding, ...fail(why, { fix: EACH_TO_ITS_END, lost: one }) };
   }
   return finding;
 });
@@ -603,7 +604,7 @@ const STATUS = family({ class: 'H', group: 'status', harm: CHANGES_ORDERS, mista
       if (judged.verdict !== 'fail') return { ...shown, ...judged };
       const because = { mistake: 'effects-before-checks', harm: BLOCKS_ORDERS } as const;
       const why = `After ${FORGERIES} forged IPNs, the genuine IPN no longer pays this order. ${BLOCKS_ORDERS}`;
-      return { ...shown, ...fail(why, { because, fix: REMEMBER_NOTHING, isLoss: true }) };
+      return { ...shown, ...fail(why, { because, fix: REMEMBER_NOTHING, lost: target.payment }) };
     }),
   },
   'canceled-after-success': {

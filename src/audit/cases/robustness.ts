@@ -235,7 +235,7 @@ const survives = (changed: (target: Target) => Omit<ExchangeRequest, 'url'>): Ru
     await shop.pay(payment);
     const { shown } = await send(target, { ...post(ipn), ...changed(target) });
     await shop.sendGenuine(payment);
-    const judged = judgeAccepted(shop, await shop.lookUntilPaid(payment));
+    const judged = await judgeAccepted(shop, payment);
     const why = `Afterwards, your shop does not accept the correct IPN of the same order. ${BREAKS}`;
     return { ...shown, ...judged, ...(judged.verdict === 'fail' && { why }) };
   });
