@@ -30,6 +30,10 @@ describe('pay', () => {
     await run(['payments', 'create', '--ipn-url', `${receiver.url}/ipn`], { cwd });
     const { stdout } = await run(['pay', '--approve'], { cwd });
     expect(stdout).toMatch(/^IPN +delivered: .*: The first got 200\. .* 200\.$/ms);
+    await run(['faults', 'clear'], { cwd });
+    await run(['payments', 'create', '--ipn-url', `${receiver.url}/ipn`], { cwd });
+    const twice = await run(['pay', '--approve', '--delivery', 'ipn-twice'], { cwd });
+    expect(twice.stdout).toMatch(/^IPN 1 +delivered: .* 200$\n^IPN 2 +delivered: .* 200$/m);
   });
 
   it('accepts an identifier with any characters', async () => {
