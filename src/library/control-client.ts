@@ -96,7 +96,7 @@ export function controlServer({
     if (isEmulator(answer) && isSuccess(answer)) return answer;
     const refusal = isEmulator(answer) && (await readJson(answer).catch(() => null));
     answer.destroy();
-    throw refusal === false ? noServer(url) : (errorFrom(refusal) ?? unlikeGatewaySim(url));
+    throw refusal === false ? foreignServer(url) : (errorFrom(refusal) ?? unlikeGatewaySim(url));
   };
   const call = async (key: string, input: LooseInput = {}) => {
     // A server that sends single bytes must not hold a command.
@@ -198,6 +198,13 @@ export function unlikeGatewaySim(url: string, cause?: unknown): GatewayError {
   return new GatewayError('no_server', `the server at ${url} does not respond like gateway-sim`, {
     hint: hint`If it is another version, restart it with this one. Otherwise, specify the emulator with ${option('url')} or ${option('dataDir')}.`,
     cause,
+  });
+}
+
+/** The error for an address of another server. */
+export function foreignServer(url: string): GatewayError {
+  return new GatewayError('no_server', `the server at ${url} is not gateway-sim`, {
+    hint: hint`Specify the emulator with ${option('url')} or ${option('dataDir')}, or start one with: ${command('start')}`,
   });
 }
 

@@ -91,10 +91,12 @@ function shareOf(word: string, all: readonly string[]): number {
 
 /** The sections of a page. The first one, under its title, ends at the next heading. */
 function sectionsOf({ topic, title, group, text }: DocPage) {
-  return text
-    // A comment in a program is not a heading.
-    .replace(/^```[\s\S]*?^```$/gm, (code) => code.replace(/^#/gm, ' #'))
-    .split(/^#{1,4} /m)
-    .slice(1)
-    .map((section) => ({ topic, group, heading: section.split('\n', 1)[0] || title, text: section }));
+  return (
+    text
+      // A comment in a program is not a heading.
+      .replace(/^```[\s\S]*?^```$/gm, (code) => code.replace(/^#/gm, ' #'))
+      .split(/^#{1,4} /m)
+      .slice(1)
+      .map((section) => ({ topic, group, heading: section.split('\n', 1)[0] || title, text: section }))
+  );
 }
