@@ -222,6 +222,14 @@ describe('pay', () => {
     expect((await run(['logs'], { cwd })).stdout).toMatch(new RegExp(`^ +! +${next} ipn_\\w+$`, 'm'));
   });
 
+  it('names the command that resends an IPN of which the cause is not known', async () => {
+    const receiver = await startReceiver([{ status: 400 }]);
+    const { cwd, create } = await start();
+    await create('order-1', '--ipn-url', `${receiver.url}/ipn`);
+    const { stderr } = await run(['pay', '--approve'], { cwd });
+    expect(stderr).toMatch(/ipn diagnose ipn_\w+\nAfter the fix, resend it: .* ipn resend ipn_\w+\n/);
+  });
+
   it.each([
     ['a login page', { status: 302, headers: { Location: '/login' } }],
     ['a CSRF token', { status: 403, body: 'CSRF verification failed' }],
