@@ -33,5 +33,5 @@ async function scriptOf(file) {
 /** Runs the sources that the scripts of this folder need. Node 20 runs no TypeScript. */
 export async function importSources() {
   const config = { plugins: [assets], oxc: { target: 'node20' } };
-  return (await runnerImport('./.config/sources.ts', config)).module;
+  return (await runnerImport('.config/sources.ts', config)).module;
 }

@@ -19,7 +19,7 @@ export const records = {
 
 function declaresRecords(path) {
   if (path.endsWith('start-options.ts')) return true;
-  return path.includes('/contract/') && readFileSync(path, 'utf8').includes("from 'zod/mini'");
+  return /\/(contract|audit)\//.test(path) && readFileSync(path, 'utf8').includes("from 'zod/mini'");
 }
 
 async function interfaces() {

@@ -3,6 +3,7 @@ import { URL } from 'node:url';
 import { ARTIFACTS } from './audit/artifacts.ts';
 import { command, GatewayError, type Hint, hint, usage } from './contract/error.ts';
 import { withoutUndefined } from './contract/sample-values.ts';
+import { verify } from './diagnosis/verify.ts';
 import type {
   Duration,
   GatewaySim,
@@ -12,14 +13,14 @@ import type {
 } from './library/api.ts';
 import { clientOf } from './library/client.ts';
 import { type ControlServer, controlServer, LIMIT_MS } from './library/control-client.ts';
-import { dialect } from './library/dialect.ts';
 import { requireMerchant } from './library/merchant-client.ts';
 import { milliseconds, requireFields, requireObject } from './library/require.ts';
 import { STYLE, startEmulator } from './library/start.ts';
 import { readSecret } from './options/resolve.ts';
+import { formOf } from './service/encoding.ts';
+import { sign } from './service/signature.ts';
 import { findServer } from './store/server-file.ts';
 import { asyncDisposable } from './system/disposal.ts';
-import { formOf } from './wire/encoding.ts';
 
 export { type ErrorCode, GatewayError } from './contract/error.ts';
 export type * from './library/api.ts';
@@ -150,7 +151,7 @@ export function signIpn(ipn: { amount: string; identifier: string }, secretKey: 
   requireText('amount', amount);
   requireText('identifier', identifier);
   requireText('the secret key', secretKey);
-  return dialect.sign(amount, identifier, secretKey);
+  return sign(amount, identifier, secretKey);
 }
 
 /**
@@ -167,7 +168,7 @@ export function verifyIpn(
 ): { valid: boolean; reason: string | null } {
   // Anyone could forge a signature with an empty key.
   requireText('the secret key', secretKey);
-  const { valid, reasons } = dialect.verify(bodyOf(bodyOrFields), { secretKey });
+  const { valid, reasons } = verify(bodyOf(bodyOrFields), { secretKey });
   return { valid, reason: reasons.join('; ') || null };
 }
 

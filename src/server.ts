@@ -10,6 +10,7 @@ import { timestamp } from './contract/time.ts';
 import { Courier } from './delivery/courier.ts';
 import { allowedHosts, Egress } from './delivery/egress.ts';
 import { Poster } from './delivery/poster.ts';
+import { type SeenRows, UNSEEN } from './diagnosis/seen-rows.ts';
 import { prepare } from './domain/bootstrap.ts';
 import { Faults } from './domain/faults.ts';
 import { createIds } from './domain/ids.ts';
@@ -21,6 +22,7 @@ import { listen, nameIn } from './http/listener.ts';
 import { aliasesOf, settingsOf } from './interpret-options.ts';
 import { basePathsOf, baseUrlOf, givenAs, isGivenByUser, ownUrlOf, spellingOf } from './options/resolve.ts';
 import type { OptionName, ResolvedOptions } from './options/start-options.ts';
+import { composer } from './service/ipn.ts';
 import { initialSnapshots } from './store/fixtures.ts';
 import { DataFolder } from './store/folder.ts';
 import { Store } from './store/store.ts';
@@ -32,9 +34,7 @@ import { startAutoSettling } from './usecases/auto-settle.ts';
 import { resumeClock } from './usecases/clock.ts';
 import { EventLog } from './usecases/event-log.ts';
 import { startRetaining } from './usecases/retention.ts';
-import { type SeenRows, UNSEEN } from './usecases/seen-rows.ts';
 import { createUseCases } from './usecases/use-cases.ts';
-import { dialect } from './wire/documented/service.ts';
 
 /** Maximum characters of a host in an event. */
 const MAX_HOST = 80;
@@ -201,7 +201,7 @@ async function build(plan: Plan, { folder, store, clock, identity }: Opened, shu
     now: clock.now(),
     ids,
     settings,
-    ipn: dialect.ipn,
+    ipn: composer,
     requestId: requestId === undefined ? undefined : events.storedRequestId(requestId),
   });
   const faults = new Faults({
@@ -226,7 +226,6 @@ async function build(plan: Plan, { folder, store, clock, identity }: Opened, shu
     store,
     clock,
     courier,
-    dialect,
     settings,
     context,
     random,
@@ -236,7 +235,7 @@ async function build(plan: Plan, { folder, store, clock, identity }: Opened, shu
     visit: (url) => poster.visit(url, settings.ipn.timeoutMs, stopped),
     // Loaded only when used, to keep the start fast.
     orderProbe: async (by, payment) =>
-      (await import('./audit/order-probe.ts')).orderProbe(by, payment, egress, shop.database),
+      (await import('./shop/order-probe.ts')).orderProbe(by, payment, egress, shop.database),
     faults,
     initial,
     preparation,
@@ -260,7 +259,6 @@ async function build(plan: Plan, { folder, store, clock, identity }: Opened, shu
   const parts: AppDependencies = {
     ...useCases,
     runtime,
-    dialect,
     secrets,
     report,
   };
@@ -301,7 +299,7 @@ async function openRows(
   if (db === undefined) return { database: undefined, rows: UNSEEN };
   const [{ Database }, { ShopRows }] = await Promise.all([
     import('./database/database.ts'),
-    import('./usecases/shop-rows.ts'),
+    import('./diagnosis/shop-rows.ts'),
   ]);
   const database = new Database({ db, dbSkip }, (host, port) => egress.resolve(host, port));
   await database.connect().catch(async (error: unknown) => {
@@ -350,7 +348,6 @@ async function start(
           credentials: identity,
           aliases: options.proxy ? plan.aliases : null,
           url: plan.baseUrl,
-          dialect,
           onUntrusted: (why) =>
             warn(`a client does not trust the certificate (${why}): make it trust ${tlsCa}`),
           onRejected,
@@ -358,7 +355,7 @@ async function start(
       : undefined;
   const load = async () => (await import('./http/app.ts')).requestListener(parts);
   const basePaths = basePathsOf(options);
-  const listening = await listen(options, load, dialect, { front, onRejected, basePaths });
+  const listening = await listen(options, load, { front, onRejected, basePaths });
   shutdown.add(listening.close);
   store.notices.push(...listening.notices);
   const { port } = listening;

@@ -41,7 +41,7 @@ const ALLOWED: Record<string, Doors> = {
     ],
   },
   domain: { layers: ['contract', 'system/secret.ts'], types: ['system'], packages: ['big.js', 'zod/mini'] },
-  wire: { layers: ['contract', 'domain'], packages: ['zod/mini'], node: ['node:buffer', 'node:crypto'] },
+  service: { layers: ['contract', 'domain'], packages: ['zod/mini'], node: ['node:buffer', 'node:crypto'] },
   store: {
     layers: ['contract', 'domain', 'system/files.ts', '../fixtures/default.json'],
     packages: ['lowdb', 'zod/mini'],
@@ -62,24 +62,30 @@ const ALLOWED: Record<string, Doors> = {
     node: ['*'],
   },
   'interpret-options': { layers: ['contract', 'domain'], types: ['delivery', 'options'] },
-  usecases: {
+  database: {
     layers: [
       'contract',
-      'audit/client.ts',
-      'database/changes.ts',
-      'database/relevance.ts',
-      'delivery/egress.ts',
-      'delivery/sender.ts',
-      'domain',
-      'store',
-      'system/random.ts',
+      'system/open-process.ts',
+      'system/real-time.ts',
+      'system/run-process.ts',
+      'system/temporary-folder.ts',
     ],
-    types: ['delivery', 'system', 'wire/body.ts', 'wire/dialect.ts'],
+    node: ['node:fs/promises', 'node:path'],
+  },
+  /** Why an IPN failed. */
+  diagnosis: {
+    layers: ['contract', 'database/changes.ts', 'database/relevance.ts', 'domain', 'service'],
+    types: ['delivery', 'store'],
+    node: ['node:crypto', 'node:timers/promises'],
+  },
+  usecases: {
+    layers: ['contract', 'delivery', 'diagnosis', 'domain', 'service', 'store', 'system/random.ts'],
+    types: ['system'],
     node: ['node:timers/promises'],
   },
   http: {
-    layers: ['contract', 'options', 'usecases', 'wire/body.ts', 'system'],
-    types: ['domain', 'wire'],
+    layers: ['contract', 'options', 'usecases', 'diagnosis', 'service', 'system'],
+    types: ['domain'],
     packages: ['*'],
     node: ['*'],
   },
@@ -93,59 +99,39 @@ const ALLOWED: Record<string, Doors> = {
       'contract',
       'options',
       'tls',
+      'diagnosis',
       'domain',
       'system',
-      'wire',
+      'service',
       'store',
       'delivery',
       'interpret-options',
       'usecases',
       'http',
-      'audit/order-probe.ts',
       'database',
+      'shop/order-probe.ts',
     ],
     packages: ['*'],
     node: ['*'],
   },
-  database: {
-    layers: [
-      'contract',
-      'system/open-process.ts',
-      'system/real-time.ts',
-      'system/run-process.ts',
-      'system/temporary-folder.ts',
-    ],
-    node: ['node:fs/promises', 'node:path'],
+  /** What the merchant's shop shows: an address, a command, its database. */
+  shop: {
+    layers: ['contract', 'database', 'delivery', 'system'],
+    node: ['*'],
   },
+  /** A guest: only its command and the library know it. */
   audit: {
-    layers: [
-      'contract',
-      'database',
-      'domain/money.ts',
-      'domain/receiver-answer.ts',
-      'system',
-      'delivery/egress.ts',
-      'delivery/forward.ts',
-      'delivery/sender.ts',
-    ],
-    types: ['wire'],
+    layers: ['contract', 'database', 'delivery', 'diagnosis', 'domain/money.ts', 'service', 'shop', 'system'],
+    packages: ['zod/mini'],
     node: ['*'],
   },
   conform: {
-    layers: [
-      'contract',
-      'audit/client.ts',
-      'audit/reports.ts',
-      'delivery/egress.ts',
-      'domain/card.ts',
-      'system',
-    ],
-    types: ['wire'],
+    layers: ['contract', 'delivery', 'domain/card.ts', 'service', 'system'],
     packages: ['zod/mini'],
     node: ['*'],
   },
   library: {
-    layers: ['contract', 'options', 'audit', 'system', 'wire', 'delivery/egress.ts', 'delivery/sender.ts'],
+    layers: ['contract', 'options', 'audit', 'delivery', 'diagnosis', 'service', 'system'],
     types: ['http'],
     node: ['node:dns', 'node:http', 'node:https'],
   },
@@ -153,30 +139,29 @@ const ALLOWED: Record<string, Doors> = {
     layers: [
       'contract',
       'options',
-      'system',
-      'library',
       'audit',
       'conform',
-      'domain/receiver-answer.ts',
-      'delivery/sender.ts',
-      'delivery/egress.ts',
+      'delivery',
+      'diagnosis',
+      'library',
+      'service',
       'store',
+      'system',
       'usecases/fire-ipn.ts',
-      'usecases/verdict.ts',
     ],
-    types: ['wire'],
     packages: ['*'],
     node: ['*'],
   },
   index: {
     layers: [
       'contract',
+      'diagnosis/verify.ts',
       'options',
       'audit/artifacts.ts',
       'library',
       'store/server-file.ts',
       'system/disposal.ts',
-      'wire/encoding.ts',
+      'service',
     ],
     node: ['node:url'],
   },
@@ -309,19 +294,6 @@ describe('the layers of src/', () => {
     expect(cycle(graph)).toBeUndefined();
   });
 
-  it('import a dialect only where the dialect is chosen', () => {
-    const folder = (path: string) => /^wire\/[^/]+\//.exec(path)?.[0];
-    const choosers = [...imports].flatMap(([file, list]) =>
-      list.some(({ from }) => {
-        const entered = from.startsWith('.') ? folder(target(file, from)) : undefined;
-        return entered !== undefined && entered !== folder(file);
-      })
-        ? [file]
-        : [],
-    );
-    expect(choosers).toEqual(['library/dialect.ts', 'server.ts']);
-  });
-
   it('start listening without loading the HTTP framework', () => {
     const { packages } = reachedFrom('http/listener.ts');
     expect(packages.filter((name) => /hono/.test(name))).toEqual([]);
@@ -380,6 +352,7 @@ describe('the layers of src/', () => {
 /** Test files about more than one file of src/. */
 const CROSS_CUTTING = [
   'architecture',
+  'diagnosis/searched-signatures',
   'http/pages/page-facts',
   'http/pages/page-numbers',
   'http/secrets',

@@ -21,13 +21,16 @@ const OUTSIDE_THE_PROCESS = [
   'test/conform/{conform,target}.test.ts',
   'test/contract/curl.test.ts',
   'test/database/database.test.ts',
-  'test/delivery/{courier,ipn-faults,sender}.test.ts',
+  'test/delivery/{courier,exchange,ipn-faults,sender}.test.ts',
+  'test/diagnosis/{diagnose,seen-rows,shop-rows,verdict}.test.ts',
   'test/store/{disk,folder,lock}.test.ts',
   'test/system/clock.test.ts',
 ];
 const MOCKING = [
-  'test/audit/{order-source,witness}.test.ts',
+  'test/audit/order-source.test.ts',
+  'test/shop/witness.test.ts',
   'test/delivery/{egress,poster}.test.ts',
+  'test/diagnosis/searched-signatures.test.ts',
   'test/library/control-client.test.ts',
 ];
 
@@ -49,7 +52,7 @@ export const LANES: Readonly<Record<string, Lane>> = {
     include: [
       'test/*.test.ts',
       ...INSIDE_THE_PROCESS,
-      'test/{conform,contract,database,delivery,domain,options,store,system,tls,wire}/**/*.test.ts',
+      'test/{conform,contract,database,delivery,diagnosis,domain,options,service,shop,store,system,tls}/**/*.test.ts',
     ],
     exclude: [...OUTSIDE_THE_PROCESS, ...MOCKING],
   },

@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises';
-import type { AuditReport } from '../contract/audit-report.ts';
+import type { AuditReport } from './report.ts';
 
 /** Tells an audit inside `exec` where to write its reports. */
 export const ARTIFACTS = 'GATEWAY_SIM_ARTIFACTS';

@@ -1,17 +1,17 @@
 import { addAbortListener, setMaxListeners } from 'node:events';
-import { AUDIT_CLASSES, AUDIT_GROUPS, isReportable } from '../contract/audit.ts';
-import type { AuditOptions } from '../contract/audit-options.ts';
-import type { AuditCaseInfo, AuditedCase, AuditReport } from '../contract/audit-report.ts';
-import { auditMistakes, auditSummary } from '../contract/audit-summary.ts';
 import { command, didYouMean, GatewayError, hint, usage } from '../contract/error.ts';
 import { pluralize } from '../contract/text.ts';
 import { duration } from '../contract/time.ts';
 import { namesOf } from '../contract/vocabulary.ts';
-import { languageOf } from '../domain/receiver-answer.ts';
+import { ExchangeClient } from '../delivery/exchange.ts';
+import { languageOf } from '../diagnosis/receiver-answer.ts';
+import { signatureCode } from '../diagnosis/signature-code.ts';
+import { Withheld } from '../shop/command.ts';
+import { isAboutOneOrder } from '../shop/probe.ts';
 import { asyncDisposable } from '../system/disposal.ts';
 import { receiveOnLoopback } from '../system/loopback-receiver.ts';
 import { pause, performance, setTimeout } from '../system/real-time.ts';
-import type { IpnTools } from '../wire/dialect.ts';
+import type { AuditOptions } from './audit-options.ts';
 import { Bystanders } from './bystanders.ts';
 import {
   type AuditCase,
@@ -32,16 +32,16 @@ import { BREAKS, PROTOTYPE, ROBUSTNESS } from './cases/robustness.ts';
 import { SANDBOX } from './cases/sandbox.ts';
 import { SENDER } from './cases/sender.ts';
 import { TRANSPORT } from './cases/transport.ts';
-import { AuditClient } from './client.ts';
-import { Withheld } from './command.ts';
 import { type AuditGateway, withoutSecrets } from './gateway.ts';
 import { type Fix, MISTAKES } from './mistakes.ts';
 import { completeOptions, hasOrders, withPreset } from './options.ts';
 import { Orders } from './order-source.ts';
-import { isAboutOneOrder } from './probe.ts';
 import { QUICK } from './quick.ts';
+import type { AuditCaseInfo, AuditedCase, AuditReport } from './report.ts';
 import { routeOf, Shop, TIMEOUT_MS } from './shop.ts';
 import { ShopProcess } from './shop-process.ts';
+import { auditMistakes, auditSummary } from './summary.ts';
+import { AUDIT_CLASSES, AUDIT_GROUPS, isReportable } from './vocabulary.ts';
 
 /** Every case, in the order of the report. */
 const CASES: readonly AuditCase[] = [
@@ -70,11 +70,7 @@ export function auditCases(): AuditCaseInfo[] {
  *
  * @throws GatewayError `usage`, `invalid_fields`, or `forbidden` for an address that the egress rules do not allow
  */
-export async function audit(
-  gateway: AuditGateway,
-  tools: IpnTools,
-  given: AuditOptions,
-): Promise<AuditReport> {
+export async function audit(gateway: AuditGateway, given: AuditOptions): Promise<AuditReport> {
   return withoutSecrets(gateway, async () => {
     const asked = withPreset(given);
     const ipnUrl = asked.ipnUrl ?? (await handlerOf(gateway, asked));
@@ -84,7 +80,7 @@ export async function audit(
     const chosen = chooseCases(options);
     // The receiver of the attacker's own payments accepts every IPN.
     await using attacker = await receiveOnLoopback(() => ({ status: 200 }));
-    const shop = new Shop(gateway, tools, options, `${attacker.url}/ipn-of-the-attacker`);
+    const shop = new Shop(gateway, options, `${attacker.url}/ipn-of-the-attacker`);
     await using _client = asyncDisposable(async () => shop.database?.close());
     const { orders, notices } = shop;
     await using started = options.shop ? new ShopProcess(options.shop, gateway.env) : undefined;
@@ -148,7 +144,7 @@ async function handlerOf(gateway: AuditGateway, options: AuditOptions): Promise<
     throw usage(why, { hint: hint`For example: ${command('audit', 'http://localhost:3000/ipn')}` });
   }
   if (orderUrl !== undefined) {
-    const client = new AuditClient(gateway.egress, TIMEOUT_MS, { cancelled });
+    const client = new ExchangeClient(gateway.egress, TIMEOUT_MS, { cancelled });
     await waitForShop((url) => client.isDown(url), orderUrl, waitMs, cancelled);
   }
   const orders = new Orders(gateway, { ...options, ipnUrl: gateway.url }, new Set(), '');
@@ -308,6 +304,10 @@ async function runCases(shop: Shop, chosen: readonly AuditCase[]): Promise<Audit
       const isByBrowser = CHECKOUT.includes(one) && impossible.verdict === 'skipped';
       if (one !== CONTROL && !isByBrowser) record(one, impossible);
     }
+  for (const one of chosen) {
+    const earlier = options.finished?.find(({ name }) => name === one.name);
+    if (earlier && !done.has(one)) done.set(one, earlier);
+  }
   const cases = chosen.filter((one) => !done.has(one));
   /** Convictions and notes, which are tried again alone and on a fresh order. */
   const suspected = new Map<AuditCase, Finding>();
@@ -579,7 +579,7 @@ function auditedCase(shop: Shop, one: AuditCase, finding: Finding, seen: string 
   const isBad = isReportable(verdict);
   const known: Fix = finding.fix ?? MISTAKES[because.mistake];
   const language = languageOf(shop.seen.slice(0, LANGUAGE_SAMPLE).map(({ observation }) => observation));
-  const codes = typeof known.code === 'function' ? known.code(shop.tools.signatureCode()) : known.code;
+  const codes = typeof known.code === 'function' ? known.code(signatureCode()) : known.code;
   const code = codes && language ? { [language]: codes[language] } : codes;
   const lines = Object.entries(code ?? {}).map(([of, line]) => `${of}: ${line}`);
   return {

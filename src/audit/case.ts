@@ -1,12 +1,13 @@
-import type { AuditVerdict } from '../contract/audit.ts';
-import type { AuditCaseInfo } from '../contract/audit-report.ts';
 import type { Payment } from '../contract/payment.ts';
+import type { ExchangeRequest, Observation } from '../delivery/exchange.ts';
+import { isCountOrLog, type OrderSnapshot } from '../shop/probe.ts';
 import { performance } from '../system/real-time.ts';
-import { curlOf, curlsOf, described, type Observation, type ProbeRequest, requestText } from './client.ts';
 import { hundredth, Ipn } from './ipn.ts';
 import type { Fix, MistakeName } from './mistakes.ts';
-import { isCountOrLog, type OrderSnapshot } from './probe.ts';
+import type { AuditCaseInfo } from './report.ts';
+import { curlOf, curlsOf, described, requestText } from './request-text.ts';
 import type { Shop } from './shop.ts';
+import type { AuditVerdict } from './vocabulary.ts';
 
 /** The result of a case. */
 export interface Finding {
@@ -93,7 +94,7 @@ export interface Target {
   /** The correct IPN, which the shop has not yet received. */
   ipn: Ipn;
   /** The request that posts an IPN to the order's ipn_url. */
-  post: (ipn: Ipn) => ProbeRequest;
+  post: (ipn: Ipn) => ExchangeRequest;
 }
 
 /** Whether the probe cannot tell an order from others. */
@@ -141,7 +142,7 @@ export function withOrder(run: (target: Target) => Promise<Finding>): Run {
 /** The request and its response, for a finding. */
 export const evidence = (
   { gateway: { mask } }: Pick<Shop, 'gateway'>,
-  request: ProbeRequest,
+  request: ExchangeRequest,
   observation: Observation,
 ) => ({
   sent: requestText(request, mask),
@@ -151,11 +152,11 @@ export const evidence = (
 });
 
 /** Several requests, for a finding. */
-export const sentText = ({ gateway }: Pick<Shop, 'gateway'>, requests: readonly ProbeRequest[]): string =>
+export const sentText = ({ gateway }: Pick<Shop, 'gateway'>, requests: readonly ExchangeRequest[]): string =>
   requests.map((request) => requestText(request, gateway.mask)).join('\n');
 
 /** An IPN is posted to the order's ipn_url. */
-export type Sent = Ipn | ProbeRequest;
+export type Sent = Ipn | ExchangeRequest;
 
 export async function send({ shop, payment, post }: Target, sent: Sent) {
   const request = sent instanceof Ipn ? post(sent) : sent;
@@ -367,7 +368,11 @@ export function rejects(
    * The harm of the last of several requests, on an order of its own; or of all of them, one after another, if it takes
    * them all.
    */
-  const oneOrAll = async (shop: Shop, finding: Finding, led: readonly ProbeRequest[]): Promise<Finding> => {
+  const oneOrAll = async (
+    shop: Shop,
+    finding: Finding,
+    led: readonly ExchangeRequest[],
+  ): Promise<Finding> => {
     const alone = await withOrder(async (target) => {
       const forged = await requestsOf(forge, target);
       const last = Array.isArray(forged) ? forged[led.length - 1] : undefined;
@@ -396,7 +401,7 @@ export function rejects(
     (isTogether: boolean): Run =>
     async (shop) => {
       let isHarmless = true;
-      let led: readonly ProbeRequest[] = [];
+      let led: readonly ExchangeRequest[] = [];
       const finding = await withOrder(async (target) => {
         const all = await requestsOf(forge, target);
         if (!Array.isArray(all)) return all;

@@ -1,8 +1,8 @@
 import { GatewayError } from '../contract/error.ts';
 import type { Payment } from '../contract/payment.ts';
 import type { Egress } from '../delivery/egress.ts';
+import { isGroup, parsed, readCondition, urlProbe } from '../shop/probe.ts';
 import { UNKNOWN_ORDER } from './ipn.ts';
-import { isGroup, parsed, readCondition, urlProbe } from './probe.ts';
 
 /** Time limit for each address, in milliseconds. */
 const GUESS_MS = 2_000;

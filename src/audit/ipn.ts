@@ -1,7 +1,9 @@
 import type { Payment } from '../contract/payment.ts';
-import type { IpnTools } from '../wire/dialect.ts';
+import { IPN_NAMES } from '../service/names.ts';
+import { sign } from '../service/signature.ts';
+import { WRONG_SIGNATURE } from '../shop/witness.ts';
 
-type FieldName = keyof IpnTools['names'];
+type FieldName = keyof typeof IPN_NAMES;
 export type Pair = readonly [name: string, value: string];
 export type Fields = Record<string, unknown>;
 
@@ -15,25 +17,20 @@ export function withQuery(url: string, ...pairs: readonly Pair[]): string {
 /** An identifier that no shop has issued. */
 export const UNKNOWN_ORDER = 'no-such-order-here';
 
-/** A well-formed signature that matches no IPN. */
-export const WRONG_SIGNATURE = 'F'.repeat(64);
-
 /** An immutable IPN as form fields. Every change returns a new IPN. */
 export class Ipn {
-  readonly #tools: IpnTools;
   readonly pairs: readonly Pair[];
 
-  constructor(tools: IpnTools, pairs: readonly Pair[]) {
-    this.#tools = tools;
+  constructor(pairs: readonly Pair[]) {
     this.pairs = pairs;
   }
 
-  static read(tools: IpnTools, body: string): Ipn {
-    return new Ipn(tools, [...new URLSearchParams(body)]);
+  static read(body: string): Ipn {
+    return new Ipn([...new URLSearchParams(body)]);
   }
 
   get(field: FieldName): string {
-    return this.pairs.find(([name]) => name === this.#tools.names[field])?.[1] ?? '';
+    return this.pairs.find(([name]) => name === IPN_NAMES[field])?.[1] ?? '';
   }
 
   /** Replaces every occurrence of a field. */
@@ -47,10 +44,7 @@ export class Ipn {
 
   /** @param removed a field's name on the wire */
   without(removed: string): Ipn {
-    return new Ipn(
-      this.#tools,
-      this.pairs.filter(([name]) => name !== removed),
-    );
+    return new Ipn(this.pairs.filter(([name]) => name !== removed));
   }
 
   /** Renames a field, for example to `signature[]`. */
@@ -60,25 +54,22 @@ export class Ipn {
 
   /** Appends fields. */
   and(...pairs: readonly Pair[]): Ipn {
-    return new Ipn(this.#tools, [...this.pairs, ...pairs]);
+    return new Ipn([...this.pairs, ...pairs]);
   }
 
   /** Prepends fields. */
   after(...pairs: readonly Pair[]): Ipn {
-    return new Ipn(this.#tools, [...pairs, ...this.pairs]);
+    return new Ipn([...pairs, ...this.pairs]);
   }
 
   /** Removes nested fields, such as `data[amount]`. */
   withoutGroups(): Ipn {
-    return new Ipn(
-      this.#tools,
-      this.pairs.filter(([name]) => !name.includes('[')),
-    );
+    return new Ipn(this.pairs.filter(([name]) => !name.includes('[')));
   }
 
   /** Signs the current amount and identifier with a key. */
   signedWith(secretKey: string): Ipn {
-    return this.set('signature', this.#tools.sign(this.get('amount'), this.get('identifier'), secretKey));
+    return this.set('signature', sign(this.get('amount'), this.get('identifier'), secretKey));
   }
 
   isSignedWith(secretKey: string): boolean {
@@ -91,7 +82,7 @@ export class Ipn {
 
   /** The field's name on the wire. */
   nameOf(field: FieldName): string {
-    return this.#tools.names[field];
+    return IPN_NAMES[field];
   }
 
   /** The fields as a parser of nested names returns them: `data[amount]` is `amount` in `data`. */
@@ -115,9 +106,8 @@ export class Ipn {
   }
 
   #changed(field: FieldName, change: (name: string, value: string) => readonly Pair[]): Ipn {
-    const wanted = this.#tools.names[field];
+    const wanted = IPN_NAMES[field];
     return new Ipn(
-      this.#tools,
       this.pairs.flatMap(([name, value]) => (name === wanted ? change(name, value) : [[name, value]])),
     );
   }

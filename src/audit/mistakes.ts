@@ -1,4 +1,4 @@
-import type { Code } from '../wire/dialect.ts';
+import type { Code } from '../diagnosis/signature-code.ts';
 
 /** How to fix a mistake, in words and in code. */
 export interface Fix {

@@ -1,17 +1,17 @@
 import { isAddress, requireAddress } from '../contract/address.ts';
-import { type AuditPreset, MAX_TIMEOUT_MS } from '../contract/audit.ts';
-import type { AuditOptions } from '../contract/audit-options.ts';
 import { GatewayError, usage } from '../contract/error.ts';
-import { A_TIME } from '../database/changes.ts';
 import type { Egress } from '../delivery/egress.ts';
-import { isAboutOneOrder } from './probe.ts';
+import { asPath, asRowCondition, isAboutOneOrder } from '../shop/probe.ts';
+import type { AuditOptions } from './audit-options.ts';
 import { opencartOrder, prestashopOrder } from './storefronts.ts';
+import { type AuditPreset, MAX_TIMEOUT_MS } from './vocabulary.ts';
 
 /** Options with which an audit can run. */
 export type CompleteOptions = AuditOptions & { ipnUrl: string };
 
 const OPTIONS = {
   ipnUrl: true,
+  finished: true,
   preset: true,
   orderUrl: true,
   orderCmd: true,
@@ -193,23 +193,6 @@ export function withPreset(options: AuditOptions): AuditOptions {
   if (uses.length) onNotice?.(`the preset ${preset} uses: ${uses.join('\n  ')}`);
   return { ...options, ...Object.fromEntries(added) };
 }
-
-/**
- * `orders.status=paid` as a condition on the JSON that is made of the rows. Without a value, a text would be sought in
- * the names of the columns, too.
- *
- * @throws GatewayError `usage`
- */
-export function asRowCondition(text: string): string {
-  if (/^\/.*\/[a-z]*$/s.test(text)) return text;
-  if (/^\.?[\w$-]+(?:\.[\w$-]+)+=/.test(text)) return asPath(text);
-  throw usage(
-    `with a database, --paid-when is a table, a column and a value, such as orders.status=paid, or orders.paid_at="${A_TIME}" for any time (got "${text}")`,
-  );
-}
-
-/** `orders.status` as a path in the JSON that is made of the rows. */
-const asPath = (text: string) => (/^[\w$-]+(?:\.[\w$-]+)*(?:=|$)/.test(text) ? `.${text}` : text);
 
 /** Names of tables and columns as places of the rows of an order. */
 function withPlaces(options: CompleteOptions): CompleteOptions {

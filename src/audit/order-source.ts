@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../contract/error.ts';
 import type { Payment } from '../contract/payment.ts';
+import { ask } from '../delivery/exchange.ts';
 import { readText } from '../delivery/sender.ts';
-import { errorPage, ownWords } from '../domain/receiver-answer.ts';
+import { errorPage, ownWords } from '../diagnosis/receiver-answer.ts';
+import { callUserFunction, type OrderValues, readCommand, runCommand, valuesOf } from '../shop/command.ts';
 import { disposable } from '../system/disposal.ts';
 import { pause, performance } from '../system/real-time.ts';
-import { ask } from './client.ts';
-import { callUserFunction, type OrderValues, readCommand, runCommand, valuesOf } from './command.ts';
 import type { AuditGateway } from './gateway.ts';
 import { areByHand, type CompleteOptions } from './options.ts';
 

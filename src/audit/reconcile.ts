@@ -1,16 +1,16 @@
-import type { AuditOptions } from '../contract/audit-options.ts';
-import type { Reconciliation } from '../contract/audit-report.ts';
 import { GatewayError, usage } from '../contract/error.ts';
 import type { Payment } from '../contract/payment.ts';
 import { plainText, pluralize } from '../contract/text.ts';
 import { Database } from '../database/database.ts';
+import { valuesOf } from '../shop/command.ts';
+import { asRowCondition, conditionProblem, probesOf, valueAt } from '../shop/probe.ts';
+import { Witness } from '../shop/witness.ts';
 import { asyncDisposable } from '../system/disposal.ts';
 import { runConcurrently, unlessAborted } from './audit.ts';
-import { valuesOf } from './command.ts';
+import type { AuditOptions } from './audit-options.ts';
 import { type AuditGateway, withoutSecrets } from './gateway.ts';
-import { asRowCondition, requireConsistent } from './options.ts';
-import { conditionProblem, probesOf, valueAt } from './probe.ts';
-import { Witness } from './witness.ts';
+import { requireConsistent } from './options.ts';
+import type { Reconciliation } from './report.ts';
 
 type Reconciled = Reconciliation['data'][number];
 

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { AUDIT_CLASSES, AUDIT_GROUPS, AUDIT_VERDICTS, isReportable } from '../contract/audit.ts';
-import type { AuditedCase, AuditMistake, AuditReport } from '../contract/audit-report.ts';
-import { type AuditSeverity, auditHeadline, releases, severityIn } from '../contract/audit-summary.ts';
 import { pluralize } from '../contract/text.ts';
 import { namesOf } from '../contract/vocabulary.ts';
 import { VERSION } from '../system/package-info.ts';
 import { effortOf } from './mistakes.ts';
+import type { AuditedCase, AuditMistake, AuditReport } from './report.ts';
+import { type AuditSeverity, auditHeadline, releases, severityIn } from './summary.ts';
+import { AUDIT_CLASSES, AUDIT_GROUPS, AUDIT_VERDICTS, isReportable } from './vocabulary.ts';
 
 /** An audit's reports by file name: JSON, HTML and JUnit XML. A second audit does not overwrite the first. */
 export function auditReports(

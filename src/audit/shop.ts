@@ -1,18 +1,11 @@
-import type { AuditCheck } from '../contract/audit-report.ts';
 import { GatewayError, usage } from '../contract/error.ts';
 import type { Payment, Settled } from '../contract/payment.ts';
 import { Database } from '../database/database.ts';
 import { endpointOf } from '../delivery/egress.ts';
+import { ExchangeClient, type ExchangeRequest, type Observation } from '../delivery/exchange.ts';
 import { withQueryOf } from '../delivery/forward.ts';
-import { pause, performance } from '../system/real-time.ts';
-import type { IpnTools } from '../wire/dialect.ts';
-import { AuditClient, type Observation, type ProbeRequest, requestText } from './client.ts';
-import type { AuditGateway } from './gateway.ts';
-import { guessProbe } from './guess-probe.ts';
-import { Ipn, UNKNOWN_ORDER } from './ipn.ts';
-import { areByHand, type CompleteOptions, hasOrders } from './options.ts';
-import { Orders } from './order-source.ts';
-import { Patience } from './patience.ts';
+import { invent } from '../service/ipn.ts';
+import { Patience } from '../shop/patience.ts';
 import {
   changedPlaces,
   comparedBy,
@@ -20,14 +13,22 @@ import {
   numericChanges,
   type OrderSnapshot,
   probesOf,
-} from './probe.ts';
+} from '../shop/probe.ts';
+import { Turns } from '../shop/turns.ts';
+import { Witness } from '../shop/witness.ts';
+import { pause, performance } from '../system/real-time.ts';
+import type { AuditGateway } from './gateway.ts';
+import { guessProbe } from './guess-probe.ts';
+import { Ipn, UNKNOWN_ORDER } from './ipn.ts';
+import { areByHand, type CompleteOptions, hasOrders } from './options.ts';
+import { Orders } from './order-source.ts';
+import type { AuditCheck } from './report.ts';
+import { requestText } from './request-text.ts';
 import type { ShopProcess } from './shop-process.ts';
-import { Turns } from './turns.ts';
-import { Witness } from './witness.ts';
 
 /** A request and the response. */
 interface Exchange {
-  request: ProbeRequest;
+  request: ExchangeRequest;
   observation: Observation;
   /** Whether the shop was still running shortly after a request without a response. */
   isSurvived?: true;
@@ -56,7 +57,6 @@ const HELD_BACK: Observation = {
 /** The shop under test, and everything that the audit knows about it. */
 export class Shop {
   readonly gateway: AuditGateway;
-  readonly tools: IpnTools;
   options: CompleteOptions;
   /** Receives the IPNs of the attacker's own payments. */
   readonly attackerUrl: string;
@@ -79,7 +79,7 @@ export class Shop {
   process: ShopProcess | undefined;
   /** The limit for a response, in milliseconds. */
   readonly timeoutMs: number;
-  readonly #client: AuditClient;
+  readonly #client: ExchangeClient;
   readonly patience = new Patience();
   /** What each payment is expected to change: places of its order, and the output of further probes. */
   #expected = { places: new Set<string>(), effects: new Set<string>() };
@@ -125,10 +125,9 @@ export class Shop {
   };
 
   /** @throws GatewayError `usage` for an invalid command or condition */
-  constructor(gateway: AuditGateway, tools: IpnTools, options: CompleteOptions, attackerUrl: string) {
+  constructor(gateway: AuditGateway, options: CompleteOptions, attackerUrl: string) {
     const { timeoutMs = TIMEOUT_MS, cancelled } = options;
     this.gateway = gateway;
-    this.tools = tools;
     this.timeoutMs = timeoutMs;
     this.options = options;
     this.attackerUrl = attackerUrl;
@@ -139,7 +138,7 @@ export class Shop {
     }
     this.orders = new Orders(gateway, options, this.notices, attackerUrl, (run) => this.#request(run));
     this.probes = probesOf(options, gateway);
-    this.#client = new AuditClient(gateway.egress, timeoutMs, { cancelled });
+    this.#client = new ExchangeClient(gateway.egress, timeoutMs, { cancelled });
   }
 
   /** Runs a request to the shop, but not while its database is read. */
@@ -213,12 +212,12 @@ export class Shop {
     const { secretKey } = this.gateway;
     const set = { 'data.charge': charge, 'data.account_holder': customerName };
     const made = { trx, now: Date.parse(createdAt), secretKey };
-    return this.tools.invent({ identifier, amount, currency }, made, { format, set }).body;
+    return invent({ identifier, amount, currency }, made, { format, set }).body;
   }
 
   /** The correct IPN of a payment. */
   ipnOf(payment: Payment): Ipn {
-    return Ipn.read(this.tools, this.#bodyOf(payment, 'form'));
+    return Ipn.read(this.#bodyOf(payment, 'form'));
   }
 
   /** The correct IPN of a payment as JSON. */
@@ -233,12 +232,12 @@ export class Shop {
   }
 
   /** The request that posts an IPN to an order's ipn_url. */
-  postOf(payment: Payment): (ipn: Ipn) => ProbeRequest {
+  postOf(payment: Payment): (ipn: Ipn) => ExchangeRequest {
     return (ipn) => ({ url: this.addressOf(payment), body: ipn.form });
   }
 
   /** Requests that no payment explains: of the first page, of one that is not there, and of the return page of an order. */
-  foreignRequests(payment: Payment): ProbeRequest[] {
+  foreignRequests(payment: Payment): ExchangeRequest[] {
     const address = this.addressOf(payment);
     const { successUrl } = payment;
     return [
@@ -260,33 +259,33 @@ export class Shop {
   }
 
   /** Records a request and the response. */
-  see(request: ProbeRequest, observation: Observation): Exchange {
+  see(request: ExchangeRequest, observation: Observation): Exchange {
     const exchange = { request, observation };
     this.seen.push(exchange);
     return exchange;
   }
 
-  send(request: ProbeRequest): Promise<Observation> {
+  send(request: ExchangeRequest): Promise<Observation> {
     return this.#turns.request(() => this.#send(request));
   }
 
   /** Sends a request that places an order, also while the audit learns: that may wait for orders. */
-  sendOrder(request: ProbeRequest): Promise<Observation> {
+  sendOrder(request: ExchangeRequest): Promise<Observation> {
     return this.#send(request);
   }
 
-  async #send(request: ProbeRequest): Promise<Observation> {
+  async #send(request: ExchangeRequest): Promise<Observation> {
     this.options.cancelled?.throwIfAborted();
     const observation = await this.#request(() => this.#client.send(request));
     await this.#requireAlive([this.see(request, observation)]);
     return observation;
   }
 
-  sendTogether(requests: readonly ProbeRequest[]): Promise<Observation[]> {
+  sendTogether(requests: readonly ExchangeRequest[]): Promise<Observation[]> {
     return this.#turns.request(() => this.#sendTogether(requests));
   }
 
-  async #sendTogether(requests: readonly ProbeRequest[]): Promise<Observation[]> {
+  async #sendTogether(requests: readonly ExchangeRequest[]): Promise<Observation[]> {
     this.options.cancelled?.throwIfAborted();
     const observations = await this.#request(() => this.#client.sendTogether(requests));
     const exchanges = requests.flatMap((request, index) => {
@@ -358,14 +357,14 @@ export class Shop {
   }
 
   /** Sends a request that is on trial: to find out whether it caused what was seen, a case runs again without it. */
-  try(request: ProbeRequest, { id }: Pick<Payment, 'id'>): Promise<Observation> {
+  try(request: ExchangeRequest, { id }: Pick<Payment, 'id'>): Promise<Observation> {
     if (this.holdsBack) return Promise.resolve(HELD_BACK);
     this.#attacked.add(id);
     return this.send(request);
   }
 
   /** Like `try`, for requests that must arrive at the same time. @param genuine the one that is not on trial */
-  async tryTogether(requests: readonly ProbeRequest[], genuine: ProbeRequest, payment: Payment) {
+  async tryTogether(requests: readonly ExchangeRequest[], genuine: ExchangeRequest, payment: Payment) {
     this.#genuine(payment);
     if (!this.holdsBack) return this.sendTogether(requests);
     const observation = await this.send(genuine);
@@ -377,6 +376,15 @@ export class Shop {
     if (this.#paid.has(id)) return;
     this.#paid.set(id, undefined);
     await this.gateway.payments.approve(id, { delivery: 'redirect-only', by: 'audit' });
+  }
+
+  /** Sends an IPN with a wrong signature. */
+  sendRefused(payment: Payment, status: string): Promise<Observation> {
+    return this.send(this.#refused(payment, status));
+  }
+
+  #refused(payment: Payment, status: string): ExchangeRequest {
+    return this.postOf(payment)(this.ipnOf(payment).badlySigned().set('status', status));
   }
 
   /** Sends the genuine IPN of an order whose customer pays, if that has not happened yet. */
@@ -427,12 +435,12 @@ export class Shop {
     { amount, currency }: Pick<Payment, 'amount' | 'currency'>,
     identifier?: string,
   ): Promise<Ipn> {
-    const { gateway, attackerUrl: ipnUrl, tools } = this;
+    const { gateway, attackerUrl: ipnUrl } = this;
     const fields = { amount, currency, ipnUrl, mode: 'sandbox', ...(identifier && { identifier }) } as const;
     const payment = await gateway.payments.create(fields);
     const body = (await this.payWithIpn(payment))?.body;
     // Without a delivery, the emulator is configured to send no IPN: reconstruct it.
-    return body === undefined || body.startsWith('{') ? this.ipnOf(payment) : Ipn.read(tools, body);
+    return body === undefined || body.startsWith('{') ? this.ipnOf(payment) : Ipn.read(body);
   }
 
   /** @throws GatewayError `check_failed` if a probe fails */
@@ -647,7 +655,7 @@ export class Shop {
     }
     const changedBy = async (payment: Payment, status: string) => {
       const before = await this.look(payment);
-      await this.#send(this.postOf(payment)(this.ipnOf(payment).badlySigned().set('status', status)));
+      await this.#send(this.#refused(payment, status));
       return changedPlaces(before.text, (await this.lookAfterRest(payment)).text);
     };
     // A place that holds the last status changes with another status only.

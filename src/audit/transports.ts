@@ -1,12 +1,12 @@
 import { FORM_TYPE } from '../contract/media-types.ts';
+import type { ExchangeRequest } from '../delivery/exchange.ts';
 import type { Target } from './case.ts';
-import type { ProbeRequest } from './client.ts';
 import { type Fields, withQuery } from './ipn.ts';
 
 /** A way to send the fields of an IPN. */
 export interface Transport {
   about: string;
-  send: (fields: Fields, target: Target) => ProbeRequest;
+  send: (fields: Fields, target: Target) => ExchangeRequest;
 }
 
 /** Nested fields as PHP's forms name them. */
@@ -96,7 +96,7 @@ export const OTHER_TRANSPORTS: Readonly<Record<string, Transport>> = {
 };
 
 /** JSON text of an IPN, with the post of the order that is attacked. */
-export const asJson = (text: string, { post, ipn }: Target): ProbeRequest => ({
+export const asJson = (text: string, { post, ipn }: Target): ExchangeRequest => ({
   ...post(ipn),
   contentType: JSON_TYPE,
   body: text,

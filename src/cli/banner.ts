@@ -1,7 +1,7 @@
 import { relative } from 'node:path';
 import { command, hint } from '../contract/error.ts';
 import { foreignKeys, masked } from '../contract/secrets.ts';
-import { initiateUrl } from '../library/dialect.ts';
+import { initiateUrl } from '../service/merchant.ts';
 import { changesIn, profileText } from '../system/fidelity.ts';
 import { VERSION } from '../system/package-info.ts';
 import { type Output, pairs } from './output.ts';

@@ -144,14 +144,12 @@ export function requiredText(placeholder: string, description: string): OptionDe
   return { placeholder, description, required: true };
 }
 
-/** Options for the fields of a request. @param defaults the default values of some of them, by name */
+/** Options for the fields of a request. */
 export function textsOf<Name extends string>(
   fields: Readonly<Record<Name, RequestField>>,
-  defaults: Readonly<Record<string, string>> = {},
 ): Record<Name, OptionDeclaration<string | undefined>> {
   const options = namesOf(fields).map((name) => {
-    const { placeholder } = fields[name];
-    const fallback = defaults[name];
+    const { placeholder, fallback } = fields[name];
     return [name, { ...text(placeholder, phraseOf(fields[name])), ...(fallback && { default: fallback }) }];
   });
   return Object.fromEntries(options);

@@ -9,9 +9,9 @@ import { shorten } from '../contract/text.ts';
 import { moment, REDIRECT_WAIT_MS } from '../contract/time.ts';
 import type { Verdict } from '../contract/verdict.ts';
 import { PAYMENT_EVENTS, TIMELINE_EVENTS } from '../contract/vocabulary.ts';
-import { linesOfPage, ownWords } from '../domain/receiver-answer.ts';
+import { linesOfPage, ownWords } from '../diagnosis/receiver-answer.ts';
+import type { Verification } from '../diagnosis/verify.ts';
 import { isRejectedInitiate } from '../library/merchant-client.ts';
-import type { Verification } from '../wire/dialect.ts';
 import type { Output } from './output.ts';
 import { columns, onOneLine, Printed, wrapped } from './printed.ts';
 

@@ -2,9 +2,9 @@ import { describeFailure } from '../contract/describe-delivery.ts';
 import { command, hint, usage } from '../contract/error.ts';
 import { Egress } from '../delivery/egress.ts';
 import { failureOf, type HttpResponse, headerPairs, send } from '../delivery/sender.ts';
-import { dialect } from '../library/dialect.ts';
+import type { VerifyKeys } from '../diagnosis/mistakes.ts';
+import { verify } from '../diagnosis/verify.ts';
 import { type ReceivedRequest, receiveOnLoopback } from '../system/loopback-receiver.ts';
-import type { VerifyKeys } from '../wire/dialect.ts';
 import { verificationText } from './format.ts';
 import type { Io } from './io.ts';
 import type { Output } from './output.ts';
@@ -52,8 +52,8 @@ export async function listenForIpns(
   const receive = async (request: ReceivedRequest): Promise<HttpResponse> => {
     const { method, url, headers } = request;
     const text = request.body.toString();
-    const first = dialect.verify(text, keys);
-    const verdict = first.authentic ? first : dialect.verify(text, await readKeys().catch(() => keys));
+    const first = verify(text, keys);
+    const verdict = first.authentic ? first : verify(text, await readKeys().catch(() => keys));
     const own =
       method === 'POST'
         ? plain(verdict.authentic ? 200 : 400, verdict.authentic ? 'OK' : verdict.reasons.join('\n'))

@@ -4,15 +4,14 @@ import type { SimEvent } from '../contract/event.ts';
 import type { PaymentStep } from '../contract/payment.ts';
 import { maskedIn, Secrets } from '../contract/secrets.ts';
 import type { Records } from '../contract/state.ts';
-import { dialect } from '../library/dialect.ts';
-import type { Snapshot } from '../store/snapshot.ts';
 import {
   type VerdictDependencies,
   verdictFields,
   verdictOnDelivery,
   verdictOnPayment,
   verdictView,
-} from '../usecases/verdict.ts';
+} from '../diagnosis/verdict.ts';
+import type { Snapshot } from '../store/snapshot.ts';
 
 /** An event before it has its number. */
 type Unnumbered<Event = SimEvent> = Event extends SimEvent ? Omit<Event, 'seq'> : never;
@@ -36,7 +35,6 @@ export function storedEvents(snapshot: Snapshot): SimEvent[] {
         payments: new Map(payments.map((payment) => [payment.id, payment])),
       },
     },
-    dialect,
     // The emulator's options are not stored.
     settings: { ipn: { on: new Set(['succeeded']) } },
     courier: { openAttempt: () => null },

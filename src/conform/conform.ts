@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { AuditClient } from '../audit/client.ts';
 import { bareHost } from '../contract/address.ts';
 import { GatewayError } from '../contract/error.ts';
 import { Secrets } from '../contract/secrets.ts';
 import { Egress } from '../delivery/egress.ts';
+import { ExchangeClient } from '../delivery/exchange.ts';
 import { at } from './answer.ts';
 import { compare, type Verdict } from './expectation.ts';
 import { appliesWith, type Expected, type InForce, type ManifestLine } from './manifest.ts';
@@ -37,7 +37,6 @@ const NO_WAY = 'no IPN can reach this machine: specify its public address with -
  */
 export async function conform(options: ConformOptions) {
   const { lines, inForce, ipnUrl, publicKey, secretKey } = options;
-  const tools = await options.dialect.ipn();
   const target = new Target(options);
   await target.requireGateway();
   await using listener = await listenForIpns(options.ipnPort);
@@ -78,7 +77,7 @@ export async function conform(options: ConformOptions) {
       if (line.source.kind === 'documented' && isElsewhere(line.expect, seen)) {
         return { why: 'the document does not say which field of the response contains the card' };
       }
-      return { mismatches: compare(line.expect, seen, secretKey, tools) };
+      return { mismatches: compare(line.expect, seen, secretKey) };
     } catch (error) {
       if (error instanceof NoAnswer) return error;
       // A pattern of the manifest may take too long to match.
@@ -133,7 +132,10 @@ const TUNNEL_MS = 10_000;
 async function unreached(ipnUrl: string | undefined, listener: IpnListener): Promise<string | undefined> {
   if (ipnUrl === undefined) return undefined;
   const url = markedUrl(ipnUrl, OWN_MARK);
-  const client = new AuditClient(new Egress([bareHost(new URL(url).hostname)], () => undefined), TUNNEL_MS);
+  const client = new ExchangeClient(
+    new Egress([bareHost(new URL(url).hostname)], () => undefined),
+    TUNNEL_MS,
+  );
   const { error } = await client.send({ url, method: 'POST', body: '' });
   if (listener.of(OWN_MARK).length) return undefined;
   return `--ipn-url does not forward to --ipn-port on this machine: a test request did not arrive (${error ?? 'another server answered'})`;

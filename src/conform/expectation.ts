@@ -1,8 +1,9 @@
 import { headerIn } from '../contract/headers.ts';
 import { plainText, pluralize } from '../contract/text.ts';
 import { isLuhnNumber } from '../domain/card.ts';
+import { IPN_NAMES } from '../service/names.ts';
+import { sign } from '../service/signature.ts';
 import { matches } from '../system/match-pattern.ts';
-import type { IpnTools } from '../wire/dialect.ts';
 import { at, parsed } from './answer.ts';
 import type { Expected } from './manifest.ts';
 import type { ReceivedIpn, Seen } from './session.ts';
@@ -31,7 +32,7 @@ const shown = (value: unknown): string => {
  * @returns the expectations that were not met
  * @throws Unseen if a refusal may have another reason than the expected one
  */
-export function compare(expected: Expected, seen: Seen, secretKey: string, tools: IpnTools): Mismatch[] {
+export function compare(expected: Expected, seen: Seen, secretKey: string): Mismatch[] {
   const { status, headers, body, json, fill } = seen;
   const mismatches: Mismatch[] = [];
 
@@ -128,8 +129,8 @@ export function compare(expected: Expected, seen: Seen, secretKey: string, tools
       if (wanted.method !== undefined) equal('method', wanted.method, ipn.method);
       if (wanted.query !== undefined) equal('query', fill(wanted.query), ipn.query);
       if (wanted.signed) {
-        const { amount, identifier, signature } = tools.names;
-        const own = tools.sign(fields.get(amount) ?? '', fields.get(identifier) ?? '', secretKey);
+        const { amount, identifier, signature } = IPN_NAMES;
+        const own = sign(fields.get(amount) ?? '', fields.get(identifier) ?? '', secretKey);
         const came = fields.get(signature);
         check(came === own, `signature ${shown(own)}`, shown(came));
       }

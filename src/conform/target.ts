@@ -1,13 +1,15 @@
 import type { Agent } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AuditClient, type Observation, type ProbeRequest } from '../audit/client.ts';
 import { bareHost, isLoopback } from '../contract/address.ts';
 import { GatewayError, hint, option } from '../contract/error.ts';
 import { headerIn } from '../contract/headers.ts';
 import { FORM_TYPE, JSON_TYPE } from '../contract/media-types.ts';
+import { withPaymentDefaults } from '../contract/sample-values.ts';
 import { Secrets } from '../contract/secrets.ts';
 import { Egress } from '../delivery/egress.ts';
-import type { InitiateValues, MerchantDialect } from '../wire/dialect.ts';
+import { ExchangeClient, type ExchangeRequest, type Observation } from '../delivery/exchange.ts';
+import { initiateCall, isSandboxPath } from '../service/merchant.ts';
+import { CARD_PATHS, INITIATE_PATHS } from '../service/names.ts';
 import { at, parsed, paymentIdIn } from './answer.ts';
 
 /** The target of a run. */
@@ -21,11 +23,10 @@ export interface TargetOptions {
   controlToken?: string | null | undefined;
   /** Trusts an emulator's own certificate. */
   agent?: Agent | undefined;
-  dialect: MerchantDialect;
 }
 
 /** A request with a path instead of an address. */
-type TargetRequest = Omit<ProbeRequest, 'url'>;
+type TargetRequest = Omit<ExchangeRequest, 'url'>;
 /** A complete response. */
 export type Answer = Observation & { status: number };
 
@@ -57,7 +58,7 @@ export class Target {
   readonly #base: string;
   /** The --public-url of an emulator. */
   #alias: string;
-  readonly #client: AuditClient;
+  readonly #client: ExchangeClient;
   #next = 0;
   #other: Promise<string | undefined> | undefined;
 
@@ -67,7 +68,7 @@ export class Target {
     this.#isLocal = isLoopback(hostname);
     this.#base = options.url.replace(/\/+$/, '');
     this.#alias = this.#base;
-    this.#client = new AuditClient(new Egress([bareHost(hostname)], () => undefined), TIMEOUT_MS, {
+    this.#client = new ExchangeClient(new Egress([bareHost(hostname)], () => undefined), TIMEOUT_MS, {
       agent: options.agent,
       trustBy: TRUST_BY,
     });
@@ -87,14 +88,15 @@ export class Target {
    * @throws GatewayError `no_server`, `invalid_api_key`
    */
   async requireGateway(): Promise<void> {
-    const { url, publicKey, dialect } = this.options;
-    const initiatePath = dialect.initiatePath('sandbox');
+    const { url, publicKey } = this.options;
+    const initiatePath = INITIATE_PATHS.sandbox;
     await this.identify();
     // Every gateway of this interface answers one of these requests with success or error.
-    const requests = [{ ...order(), publicKey }, { publicKey: '' }, { identifier: '1' }];
+    const order = withPaymentDefaults({ ipnUrl: NOWHERE }, { baseUrl: new URL(NOWHERE).origin, publicKey });
+    const requests = [order, { publicKey: '' }, { identifier: '1' }];
     let elsewhere = '';
     for (const [index, fields] of requests.entries()) {
-      const { form } = dialect.initiate('sandbox', fields);
+      const { form } = initiateCall('sandbox', fields);
       const body = new URLSearchParams(form).toString();
       const answer = await this.send(initiatePath, { method: 'POST', body, contentType: FORM_TYPE });
       const location = answer.status >= 300 && answer.status < 400 && headerIn(answer.headers, 'location');
@@ -126,17 +128,16 @@ export class Target {
     const [email, code] = [at(status, 'options.sandboxEmail'), at(status, 'options.sandboxCode')];
     if (typeof email === 'string' && typeof code === 'string') this.sandbox = { email, code };
     // Only the cards API, which exists only in live mode, checks the secret key.
-    const { dialect, secretKey } = this.options;
+    const { secretKey } = this.options;
     const headers = [['Authorization', `Bearer ${secretKey}`]] as const;
-    const cards = await this.send(dialect.cardsPath, { method: 'GET', headers });
+    const cards = await this.send(CARD_PATHS.list, { method: 'GET', headers });
     if (cards.status === 401) throw wrongKey('secret', secretKey);
   }
 
   /** @throws NoAnswer; Unseen for a request that is not allowed there */
   async send(path: string, request: TargetRequest): Promise<Answer> {
     const { pathname } = new URL(`http://target${path}`);
-    if (!this.isEmulator && !this.options.live && !this.options.dialect.isSandboxPath(pathname))
-      throw this.notAllowed();
+    if (!this.isEmulator && !this.options.live && !isSandboxPath(pathname)) throw this.notAllowed();
     return this.#send(path, request);
   }
 
@@ -212,23 +213,6 @@ export class Target {
     }
     return undefined;
   }
-}
-
-/** A complete order with valid fields. */
-function order(): InitiateValues {
-  return {
-    identifier: `c${Date.now().toString(36)}`,
-    currency: 'USD',
-    amount: '1.00',
-    details: 'Conformance check',
-    ipnUrl: NOWHERE,
-    successUrl: 'https://shop.example/paid',
-    cancelUrl: 'https://shop.example/canceled',
-    siteLogo: 'https://shop.example/logo.png',
-    checkoutTheme: 'light',
-    customerName: 'Ada',
-    customerEmail: 'ada@example.com',
-  };
 }
 
 function wrongKey(which: 'public' | 'secret', key: string): GatewayError {

@@ -1,17 +1,16 @@
 import * as z from 'zod/mini';
 import { CARD_AMOUNT_PATTERN } from './amount.ts';
 import { CARD_MOVEMENTS, CARD_STATUSES } from './card-status.ts';
-import { count, field, money, page, query, record, request, text, time } from './field.ts';
+import { count, field, money, page, query, record, request, text, texts, time } from './field.ts';
 import { optionalText, optionalTexts, PAGING } from './input.ts';
 import { CARD_FIELDS, CARD_FILTERS, CARD_MOVEMENT_FIELDS, sentenceOf } from './request-fields.ts';
-import { CARD_DEFAULTS } from './sample-values.ts';
+
+const { title, nameOnCard, email } = CARD_FIELDS;
 
 const cardFields = {
   id: field(text, 'Its id.'),
   merchantId: field(text, 'Its merchant.'),
-  title: field(text, sentenceOf(CARD_FIELDS.title)),
-  nameOnCard: field(text, sentenceOf(CARD_FIELDS.nameOnCard)),
-  email: field(text, sentenceOf(CARD_FIELDS.email)),
+  ...texts({ title, nameOnCard, email }),
   number: field(text, 'Luhn-valid, in a range that no issuer uses.'),
   cvc: field(text, 'Card verification code.'),
   expiryMonth: field(count, 'Month number.'),
@@ -71,7 +70,7 @@ export type CardMovement = z.output<typeof CardMovement>;
 export const CardFields = query(
   'CardFields',
   'What a merchant sends to create a card. Every field has a working default.',
-  optionalTexts(CARD_FIELDS, CARD_DEFAULTS),
+  optionalTexts(CARD_FIELDS),
 );
 export type CardFields = z.input<typeof CardFields>;
 

@@ -1,4 +1,6 @@
 import * as z from 'zod/mini';
+import { type RequestField, sentenceOf } from './request-fields.ts';
+import { namesOf } from './vocabulary.ts';
 
 /** A JSON schema, or a part of one. Names only the keywords that this code reads. */
 export interface JsonSchema {
@@ -150,6 +152,15 @@ export const text = z.string();
 export const nullableText = z.nullable(text);
 export const yesOrNo = z.boolean();
 export const count = z.int().check(z.nonnegative());
+
+/** The fields of a request as texts of a record. */
+export function texts<Name extends string>(
+  fields: Readonly<Record<Name, RequestField>>,
+): Record<Name, Field<typeof text>> {
+  const shown = namesOf(fields).map((name) => [name, field(text, sentenceOf(fields[name]))]);
+  return Object.fromEntries(shown);
+}
+
 /** Decimal text, negative too. */
 export const money = z.string().check(z.regex(/^-?\d+(\.\d+)?$/));
 /** ISO 8601 UTC. */

@@ -154,14 +154,9 @@ export function optionalText(description: string, json: JsonSchema = {}) {
   return field(z.optional(z.string()), description, json);
 }
 
-/** Optional texts. @param defaults the default values of some of them, by name */
 export function optionalTexts<Name extends string>(
   fields: Readonly<Record<Name, RequestField>>,
-  defaults: Readonly<Record<string, string>> = {},
 ): Record<Name, ReturnType<typeof optionalText>> {
-  const texts = namesOf(fields).map((name) => [
-    name,
-    optionalText(sentencesOf(fields[name], defaults[name])),
-  ]);
+  const texts = namesOf(fields).map((name) => [name, optionalText(sentencesOf(fields[name]))]);
   return Object.fromEntries(texts);
 }

@@ -18,6 +18,7 @@ import {
   request,
   TIME,
   text,
+  texts,
   time,
   yesOrNo,
 } from './field.ts';
@@ -29,7 +30,6 @@ import {
   sentenceOf,
   sentencesOf,
 } from './request-fields.ts';
-import { PAYMENT_DEFAULTS } from './sample-values.ts';
 import { Verdict } from './verdict.ts';
 import {
   CHECKOUT_THEMES,
@@ -85,22 +85,18 @@ export const AutoSettling = record('AutoSettling', 'How and when a payment settl
 });
 export type AutoSettling = z.output<typeof AutoSettling>;
 
+const { publicKey: _, ...sent } = INITIATE_FIELDS;
+
 /** The fields that the merchant sent. */
 const requested = {
+  ...texts(sent),
   identifier: IDENTIFIER,
-  currency: field(text, sentenceOf(INITIATE_FIELDS.currency)),
   amount: field(
     text.check(z.regex(AMOUNT_PATTERN)),
     'Decimal text exactly as sent to initiate: the signature of the IPN depends on every character.',
   ),
-  details: field(text, sentenceOf(INITIATE_FIELDS.details)),
-  ipnUrl: field(text, sentenceOf(INITIATE_FIELDS.ipnUrl)),
-  successUrl: field(text, sentenceOf(INITIATE_FIELDS.successUrl)),
-  cancelUrl: field(text, sentenceOf(INITIATE_FIELDS.cancelUrl)),
   siteLogo: field(nullableText, 'Address of the logo; null if omitted with --loose.'),
   checkoutTheme: field(z.enum(CHECKOUT_THEMES), sentenceOf(INITIATE_FIELDS.checkoutTheme)),
-  customerName: field(text, sentenceOf(INITIATE_FIELDS.customerName)),
-  customerEmail: field(text, sentenceOf(INITIATE_FIELDS.customerEmail)),
 };
 
 const fields = {
@@ -186,10 +182,10 @@ export const InitiateFields = query(
   'InitiateFields',
   'What a merchant sends to initiate. Every field has a working default.',
   {
-    ...optionalTexts(INITIATE_FIELDS, PAYMENT_DEFAULTS),
+    ...optionalTexts(INITIATE_FIELDS),
     checkoutTheme: optional(requested.checkoutTheme),
     customerEmail: optionalText(
-      `${sentencesOf(INITIATE_FIELDS.customerEmail, PAYMENT_DEFAULTS.customerEmail)} ${MAGIC.join(', ')} settle the payment automatically.`,
+      `${sentencesOf(INITIATE_FIELDS.customerEmail)} ${MAGIC.join(', ')} settle the payment automatically.`,
     ),
     mode: field(z.optional(z.enum(MODES)), 'Default: `sandbox`.'),
   },

@@ -9,7 +9,9 @@ export interface RequestField {
   placeholder: string;
   /** What it is, as part of a sentence. */
   description: string;
-  /** What it is if omitted, in words. */
+  /** What commands and the library send if it is omitted (chosen). */
+  fallback?: string;
+  /** What it is if omitted, in words, without a fallback. */
   otherwise?: string;
   /** Maximum number of characters. */
   max?: number;
@@ -17,53 +19,184 @@ export interface RequestField {
 
 type RequestFields = Readonly<Record<string, RequestField>>;
 
-/** What a merchant sends to initiate a payment. */
+/** A field of a request to the service. */
+export interface ServiceField extends RequestField {
+  /** Its name on the wire (documented: field-*-missing). */
+  wire: string;
+  /** Default: text of at most `max` characters. */
+  kind?: 'url' | 'email';
+  /** For documents, if it is not the fallback. */
+  example?: string;
+}
+
+/** What a merchant sends to initiate a payment, in the order of the wire. */
 export const INITIATE_FIELDS = {
-  amount: { placeholder: 'amount', description: 'plain decimal greater than 0, such as 49.90' },
-  currency: { placeholder: 'code', max: 4, description: 'currency code in upper case, such as USD' },
+  publicKey: {
+    wire: 'public_key',
+    placeholder: 'key',
+    max: 50,
+    description: "the merchant's public key",
+    otherwise: "the first merchant's key",
+    example: 'pub_sim_0123456789abcdefghijklmnopqrstuv',
+  },
   identifier: {
+    wire: 'identifier',
     placeholder: 'text',
     /** (documented: field-identifier-too-long) */
     max: 20,
     description: "the merchant's own identifier for the payment, which may be reused",
     otherwise: 'generated',
+    example: 'order-1',
   },
-  details: { placeholder: 'text', max: 100, description: 'description of the purchase' },
-  ipnUrl: { placeholder: 'url', description: 'absolute http(s) address that receives the IPN' },
-  successUrl: {
+  currency: {
+    wire: 'currency',
+    placeholder: 'code',
+    max: 4,
+    description: 'currency code in upper case, such as USD',
+    fallback: 'USD',
+  },
+  amount: {
+    wire: 'amount',
+    placeholder: 'amount',
+    description: 'plain decimal greater than 0, such as 49.90',
+    fallback: '100.00',
+  },
+  details: {
+    wire: 'details',
+    placeholder: 'text',
+    max: 100,
+    description: 'description of the purchase',
+    fallback: 'Test payment',
+  },
+  ipnUrl: {
+    wire: 'ipn_url',
     placeholder: 'url',
+    kind: 'url',
+    description: 'absolute http(s) address that receives the IPN',
+    fallback: 'http://localhost:3000/ipn',
+  },
+  successUrl: {
+    wire: 'success_url',
+    placeholder: 'url',
+    kind: 'url',
     description: 'redirect address on success, byte for byte as sent',
     otherwise: 'a thank-you page of the emulator',
+    example: 'http://localhost:3000/paid',
   },
   cancelUrl: {
+    wire: 'cancel_url',
     placeholder: 'url',
+    kind: 'url',
     description: 'redirect address on cancellation, byte for byte as sent',
     otherwise: 'a page of the emulator',
+    example: 'http://localhost:3000/canceled',
   },
   siteLogo: {
+    wire: 'site_logo',
     placeholder: 'url',
+    kind: 'url',
     description: "address of the merchant's logo",
     otherwise: 'a logo of the emulator',
+    example: 'http://localhost:3000/logo.png',
   },
-  checkoutTheme: { placeholder: 'theme', description: 'theme of the checkout' },
-  customerName: { placeholder: 'text', max: 30, description: "the customer's name" },
-  customerEmail: { placeholder: 'e-mail', max: 30, description: "the customer's e-mail" },
-  publicKey: {
-    placeholder: 'key',
-    max: 50,
-    description: "the merchant's public key",
-    otherwise: "the first merchant's key",
+  checkoutTheme: {
+    wire: 'checkout_theme',
+    placeholder: 'theme',
+    description: 'theme of the checkout',
+    example: 'light',
   },
-} as const satisfies RequestFields;
+  customerName: {
+    wire: 'customer_name',
+    placeholder: 'text',
+    max: 30,
+    description: "the customer's name",
+    fallback: 'Ada Example',
+  },
+  customerEmail: {
+    wire: 'customer_email',
+    placeholder: 'e-mail',
+    kind: 'email',
+    max: 30,
+    description: "the customer's e-mail",
+    fallback: 'wallet@example.com',
+  },
+} as const satisfies Readonly<Record<string, ServiceField>>;
 
 /** What a merchant sends to create a card. */
 export const CARD_FIELDS = {
-  amount: { placeholder: 'amount', description: 'total amount of the card as a decimal, such as 250.00' },
-  currency: { placeholder: 'code', max: 3, description: 'currency code' },
-  title: { placeholder: 'text', max: 255, description: 'title that distinguishes the card from others' },
-  nameOnCard: { placeholder: 'text', max: 255, description: 'name printed on the card' },
-  email: { placeholder: 'e-mail', max: 255, description: "the cardholder's e-mail" },
-} as const satisfies RequestFields;
+  currency: {
+    wire: 'currency_code',
+    placeholder: 'code',
+    max: 3,
+    description: 'currency code',
+    fallback: 'USD',
+  },
+  title: {
+    wire: 'title',
+    placeholder: 'text',
+    max: 255,
+    description: 'title that distinguishes the card from others',
+    fallback: 'Test card',
+  },
+  nameOnCard: {
+    wire: 'name_on_card',
+    placeholder: 'text',
+    max: 255,
+    description: 'name printed on the card',
+    fallback: 'Ada Example',
+  },
+  email: {
+    wire: 'email',
+    placeholder: 'e-mail',
+    kind: 'email',
+    max: 255,
+    description: "the cardholder's e-mail",
+    fallback: 'ada@example.com',
+  },
+  amount: {
+    wire: 'amount',
+    placeholder: 'amount',
+    description: 'total amount of the card as a decimal, such as 250.00',
+    fallback: '100.00',
+    example: '250',
+  },
+} as const satisfies Readonly<Record<string, ServiceField>>;
+
+type ServiceFields = Readonly<Record<string, ServiceField>>;
+
+/** One property of each field, by the field's name. */
+function each<Name extends string>(
+  fields: Readonly<Record<Name, ServiceField>>,
+  read: (field: ServiceField) => string | undefined,
+): Partial<Record<Name, string>> {
+  const values: Partial<Record<Name, string>> = {};
+  for (const name in fields) {
+    const value = read(fields[name]);
+    if (value !== undefined) values[name] = value;
+  }
+  return values;
+}
+
+/** The names of fields on the wire, by our names. */
+export function wireNames<All extends ServiceFields>(fields: All) {
+  return each(fields, ({ wire }) => wire) as { [Name in keyof All]: All[Name]['wire'] };
+}
+
+type WithFallback<All> = {
+  [Name in keyof All]: All[Name] extends { fallback: string } ? Name : never;
+}[keyof All];
+
+/** What commands and the library send for omitted fields. */
+export function fallbacks<All extends ServiceFields>(fields: All) {
+  return each(fields, ({ fallback }) => fallback) as Record<WithFallback<All>, string>;
+}
+
+/** An example of a request, by the names on the wire. */
+export function exampleOf(fields: ServiceFields): Record<string, string> {
+  return Object.fromEntries(
+    Object.values(fields).map(({ wire, example, fallback = '' }) => [wire, example ?? fallback]),
+  );
+}
 
 /** A charge to a card, or money added to it. */
 export const CARD_MOVEMENT_FIELDS = {
@@ -220,7 +353,7 @@ export const DIAGNOSE_FIELDS = {
   },
 } as const satisfies RequestFields;
 
-/** The description with what the field is if omitted, for a list of options. */
+/** The description for a list of options, which shows fallbacks itself. */
 export function phraseOf({ description, otherwise }: RequestField): string {
   return otherwise === undefined ? description : `${description} (default: ${otherwise})`;
 }
@@ -229,8 +362,8 @@ export function sentenceOf({ description }: Pick<RequestField, 'description'>): 
   return `${description[0]?.toUpperCase()}${description.slice(1)}.`;
 }
 
-/** The description with what the field is if omitted, as sentences. @param value its default value, if it has one */
-export function sentencesOf(field: RequestField, value?: string): string {
-  const otherwise = value === undefined ? field.otherwise : `\`${value}\``;
+/** The description with what the field is if omitted, as sentences. */
+export function sentencesOf(field: RequestField): string {
+  const otherwise = field.fallback === undefined ? field.otherwise : `\`${field.fallback}\``;
   return otherwise === undefined ? sentenceOf(field) : `${sentenceOf(field)} Default: ${otherwise}.`;
 }

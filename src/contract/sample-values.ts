@@ -1,3 +1,5 @@
+import { CARD_FIELDS, fallbacks, INITIATE_FIELDS } from './request-fields.ts';
+
 /*
  * Working defaults for fields that a merchant's request omits, for commands and the library (chosen).
  */
@@ -14,22 +16,8 @@ export const EXAMPLE_KEYS = [
   ...['secret_key', 'test', 'changeme', 'sk_test', '123456'],
 ] as const;
 
-export const PAYMENT_DEFAULTS = {
-  amount: '100.00',
-  currency: 'USD',
-  details: 'Test payment',
-  ipnUrl: 'http://localhost:3000/ipn',
-  customerName: 'Ada Example',
-  customerEmail: 'wallet@example.com',
-} as const;
-
-export const CARD_DEFAULTS = {
-  amount: '100.00',
-  currency: 'USD',
-  title: 'Test card',
-  nameOnCard: 'Ada Example',
-  email: 'ada@example.com',
-} as const;
+export const PAYMENT_DEFAULTS = fallbacks(INITIATE_FIELDS);
+export const CARD_DEFAULTS = fallbacks(CARD_FIELDS);
 
 /**
  * The fields that a merchant sends to initiate. Omitted fields get working defaults, with pages of the emulator as

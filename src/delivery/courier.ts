@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { describeEffects } from '../contract/active-fault.ts';
-import { basicCredentials, withoutPassword } from '../contract/address.ts';
+import { withoutPassword } from '../contract/address.ts';
 import type { AttemptUnderWay } from '../contract/delivery.ts';
 import type { FaultRule } from '../contract/fault.ts';
 import { REDIRECT_WAIT_MS, timestamp } from '../contract/time.ts';
@@ -11,9 +11,9 @@ import type { Context } from '../domain/settings.ts';
 import type { Delivery } from '../domain/state.ts';
 import type { Store } from '../store/store.ts';
 import type { Clock, DueWork } from '../system/clock.ts';
-import { VERSION } from '../system/package-info.ts';
 import { asHeader, type Target, targetOf, withQueryOf } from './forward.ts';
 import { faultyBody, isSentTwice, postponement, postUnder } from './ipn-faults.ts';
+import { addressOf, attemptHeader, deliveryHeader, ipnHeaders } from './ipn-headers.ts';
 import { Lanes, MAX_IN_TOTAL } from './lanes.ts';
 import type { Poster, PostRequest } from './poster.ts';
 
@@ -121,7 +121,7 @@ export class Courier {
     const target = this.#target(delivery);
     const url = query === undefined ? target.url : withQueryOf(target.url, `?${query}`);
     const { hostname: name } = addressOf(target.named);
-    const headers = [...headersOf(delivery, target, { contentType, body }), ...more];
+    const headers = [...ipnHeaders(target, { contentType, body }), deliveryHeader(delivery.id), ...more];
     return this.#parts.poster.post({ url, name, method, headers, body, ...limits });
   }
 
@@ -242,8 +242,8 @@ export class Courier {
     const { poster, faults, context } = this.#parts;
     const target = this.#target(delivery);
     const body = fault ? faultyBody(delivery, fault, context().ipn) : delivery.body;
-    const headers = headersOf(delivery, target, { contentType: delivery.contentType, body });
-    headers.push(['X-Gateway-Sim-Attempt', String(number)]);
+    const headers = ipnHeaders(target, { contentType: delivery.contentType, body });
+    headers.push(deliveryHeader(delivery.id), attemptHeader(number));
     if (target.original !== null)
       headers.push(['X-Gateway-Sim-Original-Url', asHeader(withoutPassword(target.original))]);
     // A rule that only postponed the IPN has no effect on its content.
@@ -255,34 +255,6 @@ export class Courier {
     const report = await (fault ? postUnder(fault, faults, poster, request) : poster.post(request));
     return { ...report, startedAt };
   }
-}
-
-/** The headers of a request to a receiver: in the order of curl, then our own. */
-function headersOf(
-  { id }: Delivery,
-  { url, named }: Target,
-  { contentType, body }: Pick<IpnRequest, 'contentType' | 'body'>,
-): [string, string][] {
-  const credentials = basicCredentials(url);
-  return [
-    ['Host', hostIn(named)],
-    ...(credentials === undefined
-      ? []
-      : [['Authorization', `Basic ${credentials}`] satisfies [string, string]]),
-    ['User-Agent', `gateway-sim/${VERSION}`],
-    ['Accept', '*/*'],
-    ['Content-Length', String(Buffer.byteLength(body))],
-    ...(contentType === null ? [] : [['Content-Type', contentType] satisfies [string, string]]),
-    ['X-Gateway-Sim', '1'],
-    ['X-Gateway-Sim-Delivery', id],
-  ];
-}
-
-/** The host and port of an address, in the letter case in which curl sends them. */
-function hostIn(url: string): string {
-  const { host } = addressOf(url);
-  const [, written = ''] = /^[a-z]+:\/\/(?:[^/?#]*@)?([^/?#]*)/i.exec(url) ?? [];
-  return written.toLowerCase() === host ? written : host;
 }
 
 function abortOfAttempts(): AbortController {
@@ -297,13 +269,4 @@ const NEVER = Number.POSITIVE_INFINITY;
 function dueAt(delivery: Delivery | undefined): number {
   const at = delivery?.state === 'pending' ? delivery.nextAttemptAt : null;
   return at === null ? NEVER : Date.parse(at);
-}
-
-/** The parts of an address. Only an edited state can contain an invalid address: the attempt reports it. */
-function addressOf(url: string): Pick<URL, 'origin' | 'host' | 'hostname' | 'pathname'> {
-  try {
-    return new URL(url);
-  } catch {
-    return { origin: '', host: '', hostname: '', pathname: '' };
-  }
 }

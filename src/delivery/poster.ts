@@ -46,18 +46,19 @@ export interface PostRequest extends Pick<Outgoing, 'url' | 'headers'> {
 
 /** @param response null when there was none */
 export function reportOf(
-  { url, headers, body: requestBody }: PostRequest,
-  response: { status: number; headers: [string, string][]; body?: Buffer; flaw?: ResponseFlaw } | null,
+  { url, headers, body: requestBody }: Pick<PostRequest, 'url' | 'headers' | 'body'>,
+  response: { status: number; headers: Outgoing['headers']; body?: Buffer; flaw?: ResponseFlaw } | null,
   failure: AttemptFailure | null,
   durationMs = 0,
 ): AttemptReport {
+  const copied = (list: Outgoing['headers']) => list.map(([name, value]): [string, string] => [name, value]);
   return {
     durationMs,
     url,
-    requestHeaders: headers.map(([name, value]) => [name, value]),
+    requestHeaders: copied(headers),
     requestBody,
     responseStatus: response?.status ?? null,
-    responseHeaders: response?.headers ?? [],
+    responseHeaders: copied(response?.headers ?? []),
     responseBody: response?.body?.toString('utf8') ?? null,
     failure,
     ...(response?.flaw && { flaw: response.flaw }),

@@ -103,7 +103,7 @@ export async function open(
       ...outgoing.tls,
     });
     if (asCurl) {
-      for (const [name, value] of headers) request.setHeader(name, value);
+      for (const [name, value] of headers) request.appendHeader(name, value);
       request.removeHeader('Connection');
     }
     if (onBytes) request.on('socket', (socket) => socket.on('data', onBytes));

@@ -42,7 +42,7 @@ export interface IpnSettings {
   currencies: ReadonlyMap<string, Currency>;
 }
 
-/** Creates the bytes of IPNs. Passed to the rules to keep them independent of the dialect. */
+/** Creates the bytes of IPNs. Passed to the rules, which know no bytes. */
 export interface IpnComposer {
   /** An IPN about an existing or a made-up payment. */
   compose(

@@ -4,6 +4,8 @@ import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { HonoBase } from 'hono/hono-base';
 import { TrieRouter } from 'hono/router/trie-router';
 import { GatewayError } from '../contract/error.ts';
+import { serviceError } from '../service/errors.ts';
+import { CARD_PATHS, CHECKOUT_PATHS } from '../service/names.ts';
 import {
   type App,
   type AppContext,
@@ -37,7 +39,7 @@ export function requestListener(parts: AppDependencies): RequestListener {
         ? new GatewayError('unparseable_body', `the request is malformed: ${thrown.message}`)
         : asGatewayError(thrown);
       if (!isMalformed) parts.report(thrown);
-      return Response.json(parts.dialect.serviceError(error), { status: statusOf(error) });
+      return Response.json(serviceError(error), { status: statusOf(error) });
     },
   });
 }
@@ -64,9 +66,9 @@ export function createApp(parts: AppDependencies): App {
   app.use(recordRequests(parts));
   if (parts.runtime.options.proxy) app.use(proxiedGuard());
   app.use(injectFaults(parts));
-  const { cards, checkout } = parts.dialect.paths;
-  for (const path of [cards.list, ...Object.values(checkout)]) app.use(`${path}/*`, hostGuard(parts.runtime));
-  app.use(`${cards.list}/*`, crossSiteGuard(parts.runtime));
+  for (const path of [CARD_PATHS.list, ...Object.values(CHECKOUT_PATHS)])
+    app.use(`${path}/*`, hostGuard(parts.runtime));
+  app.use(`${CARD_PATHS.list}/*`, crossSiteGuard(parts.runtime));
   mountInitiate(app, parts);
   mountCheckout(app, parts);
   mountCards(app, parts);
@@ -91,7 +93,7 @@ export function createApp(parts: AppDependencies): App {
     // Their names are suggested, too.
     await mountOwn();
     const routes = app.routes.filter(({ method }) => method !== 'ALL');
-    return explain(c, unknownRoute(requestLine(c), routes, parts.dialect));
+    return explain(c, unknownRoute(requestLine(c), routes));
   });
   app.onError((thrown, c) => {
     const error = asGatewayError(thrown);
@@ -103,13 +105,8 @@ export function createApp(parts: AppDependencies): App {
   /** Creates every error response except for initiate, which uses different statuses. */
   async function explain(c: AppContext, error: GatewayError): Promise<Response> {
     const { path } = c.req;
-    const { dialect, runtime } = parts;
-    if (
-      error.code === 'not_found' &&
-      isVisit(c) &&
-      !isControl(path) &&
-      serviceRoute(path, dialect) === null
-    ) {
+    const { runtime } = parts;
+    if (error.code === 'not_found' && isVisit(c) && !isControl(path) && serviceRoute(path) === null) {
       c.get('requestLog').notes = notesOf(error, runtime);
       const { nowherePage } = await import('./pages/mount.tsx');
       return c.html(nowherePage(c, runtime, error.message), statusOf(error));
@@ -117,7 +114,7 @@ export function createApp(parts: AppDependencies): App {
     noteError(c.get('requestLog'), error, parts);
     if (error.allow) c.header('Allow', error.allow.join(', '));
     if (error.code === 'unauthorized') c.header('WWW-Authenticate', 'Bearer realm="gateway-sim"');
-    return c.json(isControl(path) ? error.toJSON() : dialect.serviceError(error), statusOf(error));
+    return c.json(isControl(path) ? error.toJSON() : serviceError(error), statusOf(error));
   }
 }
 

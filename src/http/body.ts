@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../contract/error.ts';
-import { fieldReader, type PostedFields, Unreadable } from '../wire/body.ts';
+import { fieldReader, type PostedFields, Unreadable } from '../service/body.ts';
 import type { AppContext } from './environment.ts';
 
 /** Far larger than any request of this interface (chosen). */

@@ -3,20 +3,19 @@ import { GatewayError } from '../contract/error.ts';
 import { FORM_TYPE } from '../contract/media-types.ts';
 import { withPaymentDefaults } from '../contract/sample-values.ts';
 import { CHECKOUT_THEMES, MODES } from '../contract/vocabulary.ts';
+import { initiateCall, paymentIdOf, readAnswer } from '../service/merchant.ts';
+import { INITIATE_PATHS } from '../service/names.ts';
 import type { CallService, ServiceResponse } from './call-service.ts';
 import type { AppDependencies } from './environment.ts';
 import { jsonOf } from './rejected-initiates.ts';
 
 /** The fields of initiate with valid values, by their wire names. */
-export function initiateDefaults(
-  { dialect, runtime }: AppDependencies,
-  publicKey: string,
-): Record<string, string> {
+export function initiateDefaults({ runtime }: AppDependencies, publicKey: string): Record<string, string> {
   const values = withPaymentDefaults(
     { checkoutTheme: CHECKOUT_THEMES[0] },
     { baseUrl: runtime.baseUrl(), publicKey },
   );
-  return { ...dialect.merchant.initiate('sandbox', values).form };
+  return { ...initiateCall('sandbox', values).form };
 }
 
 /**
@@ -31,7 +30,7 @@ export async function createPayment(
   { merchant: owner, mode: wanted, ...fields }: Readonly<Record<string, string | undefined>>,
   callService: CallService,
 ): Promise<string> {
-  const { dialect, merchants } = parts;
+  const { merchants } = parts;
   const mode = MODES.find((one) => one === (wanted ?? 'sandbox'));
   if (!mode) throw new GatewayError('invalid_fields', `mode must be one of ${MODES.join(', ')}`);
   const { publicKey } = owner ? merchants.require(owner) : merchants.default;
@@ -40,12 +39,12 @@ export async function createPayment(
   for (const [name, value] of Object.entries(given)) if (value !== undefined) sent[name] = value;
   const response = await callService({
     method: 'POST',
-    target: dialect.merchant.initiatePath(mode),
+    target: INITIATE_PATHS[mode],
     headers: { 'content-type': FORM_TYPE, 'user-agent': 'gateway-sim dashboard' },
     body: new URLSearchParams(sent).toString(),
   });
-  const { checkoutUrl, problems } = dialect.merchant.readAnswer(jsonOf(response.body));
-  if (checkoutUrl !== undefined) return dialect.merchant.paymentIdOf(checkoutUrl);
+  const { checkoutUrl, problems } = readAnswer(jsonOf(response.body));
+  if (checkoutUrl !== undefined) return paymentIdOf(checkoutUrl);
   throw refusal(problems, response);
 }
 

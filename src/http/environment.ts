@@ -6,7 +6,6 @@ import type { Secrets } from '../contract/secrets.ts';
 import type { Settings } from '../domain/settings.ts';
 import type { ResolvedOptions } from '../options/start-options.ts';
 import type { UseCases } from '../usecases/use-cases.ts';
-import type { Dialect } from '../wire/dialect.ts';
 
 export interface ServerRuntime {
   options: ResolvedOptions;
@@ -36,7 +35,6 @@ export function basePath({ baseUrl }: Pick<ServerRuntime, 'baseUrl'>): string {
 /** Everything that the routes need. */
 export interface AppDependencies extends UseCases {
   runtime: ServerRuntime;
-  dialect: Dialect;
   secrets: Secrets;
   /** Receives every internal error. */
   report: (error: unknown) => void;

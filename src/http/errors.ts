@@ -1,7 +1,7 @@
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { hostName, isLoopback } from '../contract/address.ts';
 import { command, ERRORS, GatewayError, hint, nearestName } from '../contract/error.ts';
-import type { Dialect } from '../wire/dialect.ts';
+import { INITIATE_PATHS, missingPath } from '../service/names.ts';
 import type { AppContext } from './environment.ts';
 import { isControl } from './guard.ts';
 
@@ -37,7 +37,6 @@ export const requestLine = ({ req }: AppContext) => ({
 export function unknownRoute(
   { method, path, host }: ReturnType<typeof requestLine>,
   routes: readonly KnownRoute[],
-  { missingPath, paths }: Pick<Dialect, 'missingPath' | 'paths'>,
 ): GatewayError {
   const literal = routes.filter((route) => route.path === path);
   // A path without its last part is incomplete, not a parameter of another route.
@@ -51,7 +50,7 @@ export function unknownRoute(
       !literal.length && routes.some((route) => route.method === method && route.path === above);
     const meant = isMeant ? `${method} ${above}` : methodsOf(fitting).sort().join(' or ');
     const isInitiate = path === '/' && method === 'POST';
-    const fix = isInitiate ? `to initiate a payment, use POST ${paths.initiate.sandbox}` : `use ${meant}`;
+    const fix = isInitiate ? `to initiate a payment, use POST ${INITIATE_PATHS.sandbox}` : `use ${meant}`;
     const allow = [...new Set(fitting.map((route) => route.method))].sort();
     return new GatewayError('method_not_allowed', `${path} does not support ${method}: ${fix}`, {
       allow,
@@ -68,7 +67,7 @@ export function unknownRoute(
   const ends = routes.map((route) => route.path).filter((one) => one.length > 1 && clean.endsWith(one));
   const end = ends.sort((one, other) => other.length - one.length)[0];
   // Only routes of the same mode: a route of the other mode would move real money, or none.
-  const prefix = firstPart(paths.initiate.sandbox);
+  const prefix = firstPart(INITIATE_PATHS.sandbox);
   const isSandbox = nearestName(firstPart(path), [prefix]) === prefix;
   if (end !== undefined && (!isSandbox || firstPart(end) === prefix))
     return notFound(end, basePathFix(clean.slice(0, -end.length), host));

@@ -3,7 +3,6 @@ import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import * as tls from 'node:tls';
 import { isLoopback } from '../contract/address.ts';
-import type { Dialect } from '../wire/dialect.ts';
 import { endRaw, type Front, nameIn, noProxy, proxied, rejectRequest } from './listener.ts';
 
 export interface FrontOptions {
@@ -13,7 +12,6 @@ export interface FrontOptions {
   aliases: readonly string[] | null;
   /** The address of the emulator, for messages. */
   url: () => string;
-  dialect: Dialect;
   /** Called once, when a client does not trust the certificate. */
   onUntrusted: (why: string) => void;
   /** Called for each request to the proxy that is rejected. */
@@ -35,7 +33,7 @@ type Problem = readonly [status: number, text: string];
  * or HTTP. If TLS is on, plain HTTP is rejected with a message, except requests to the proxy.
  */
 export function createFront(options: FrontOptions): Front {
-  const { credentials, aliases, url, dialect, requestTimeoutMs = REQUEST_TIMEOUT_MS } = options;
+  const { credentials, aliases, url, requestTimeoutMs = REQUEST_TIMEOUT_MS } = options;
   /**
    * Connections without a request. The key is the remote address, because TLS wraps the socket in another
    * object.
@@ -166,7 +164,7 @@ export function createFront(options: FrontOptions): Front {
         const problem = connectProblem(target, socket);
         if (problem) {
           options.onRejected(target, problem[1]);
-          return endRaw(socket, ...problem, dialect);
+          return endRaw(socket, ...problem);
         }
         socket.write('HTTP/1.1 200 Connection Established\r\nX-Gateway-Sim: 1\r\n\r\n');
         if (head.length) socket.unshift(head);
@@ -180,7 +178,7 @@ export function createFront(options: FrontOptions): Front {
       const { problem, authority } = requestProblem(incoming);
       if (problem === undefined) return true;
       if (authority !== undefined) options.onRejected(authority, problem[1]);
-      rejectRequest(outgoing, ...problem, dialect);
+      rejectRequest(outgoing, ...problem);
       return false;
     },
 

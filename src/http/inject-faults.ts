@@ -11,8 +11,16 @@ import {
 import type { FaultRule } from '../contract/fault.ts';
 import type { RequestEffect } from '../contract/fault-effects.ts';
 import { type FaultRoute, MODES } from '../contract/vocabulary.ts';
+import { serviceError } from '../service/errors.ts';
+import {
+  CARD_PATHS,
+  CHECKOUT_PATHS,
+  cardIdIn,
+  INITIATE_PATHS,
+  identifierIn,
+  PAYMENT_PARAMETER,
+} from '../service/names.ts';
 import { realPause } from '../system/clock.ts';
-import type { Dialect } from '../wire/dialect.ts';
 import { keepBody, readFields } from './body.ts';
 import type { AppContext, AppDependencies, AppEnvironment } from './environment.ts';
 import { isControl } from './guard.ts';
@@ -33,11 +41,11 @@ type Answer = Promise<Response | undefined>;
 
 /** Applies fault rules to requests to the service. */
 export function injectFaults(parts: AppDependencies): MiddlewareHandler<AppEnvironment> {
-  const { faults, dialect } = parts;
+  const { faults } = parts;
   return async (c, next) => {
     const { path, method } = c.req;
     if (!faults.areOn || method === 'OPTIONS' || isControl(path)) return next();
-    const route = serviceRoute(path, dialect);
+    const route = serviceRoute(path);
     const needsIdentifier = faults.needsIdentifier({ route, path });
     const identifier = needsIdentifier ? await identifierOf(c, parts) : undefined;
     const rule = faults.take({ route, path, identifier });
@@ -56,27 +64,24 @@ export function injectFaults(parts: AppDependencies): MiddlewareHandler<AppEnvir
 }
 
 /** The route of the service for a path; null for any other path. */
-export function serviceRoute(path: string, { paths }: Dialect): FaultRoute | null {
+export function serviceRoute(path: string): FaultRoute | null {
   const isBelow = (base: string) => path === base || path.startsWith(`${base}/`);
-  if (MODES.some((mode) => path === paths.initiate[mode])) return 'initiate';
-  if (MODES.some((mode) => isBelow(paths.checkout[mode]))) return 'checkout';
-  return isBelow(paths.cards.list) ? 'cards' : null;
+  if (MODES.some((mode) => path === INITIATE_PATHS[mode])) return 'initiate';
+  if (MODES.some((mode) => isBelow(CHECKOUT_PATHS[mode]))) return 'checkout';
+  return isBelow(CARD_PATHS.list) ? 'cards' : null;
 }
 
 /** The identifier or card id in a request; undefined if it has neither. */
-async function identifierOf(
-  c: AppContext,
-  { payments, dialect }: AppDependencies,
-): Promise<string | undefined> {
-  const payment = payments.all.get(c.req.query(dialect.paymentParameter) ?? '');
+async function identifierOf(c: AppContext, { payments }: AppDependencies): Promise<string | undefined> {
+  const payment = payments.all.get(c.req.query(PAYMENT_PARAMETER) ?? '');
   if (payment) return payment.identifier;
-  const card = dialect.cardIdIn(c.req.path);
+  const card = cardIdIn(c.req.path);
   if (card !== undefined) return card;
   if (c.req.method === 'GET') return undefined;
   keepBody(c);
   // The handler rejects a body that cannot be read.
   const { fields } = await readFields(c).catch(() => ({ fields: {} }));
-  return dialect.identifierIn(fields);
+  return identifierIn(fields);
 }
 
 type Effect = (faulty: Faulty, next: () => Answer) => Answer;
@@ -141,7 +146,7 @@ function changingBody(change: BodyChange): Effect {
   };
 }
 
-async function answerWithFault({ rule, route, parts: { dialect } }: Faulty): Promise<Response> {
+async function answerWithFault({ rule, route }: Faulty): Promise<Response> {
   const status = statusOfFault(rule) ?? 500;
   const headers = new Headers({ 'X-Gateway-Sim-Fault': '1' });
   const seconds = retryAfterSeconds(rule);
@@ -150,5 +155,5 @@ async function answerWithFault({ rule, route, parts: { dialect } }: Faulty): Pro
   if (route === 'initiate') headers.set('Access-Control-Allow-Origin', '*');
   if (BODILESS.has(status)) return new Response(null, { status, headers });
   const message = `a gateway-sim fault rule returns ${status} here on purpose`;
-  return Response.json(dialect.serviceError({ message, problems: [message] }), { status, headers });
+  return Response.json(serviceError({ message, problems: [message] }), { status, headers });
 }

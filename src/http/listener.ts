@@ -11,7 +11,8 @@ import { hostName, isLoopback } from '../contract/address.ts';
 import { GatewayError, hint, option, usage } from '../contract/error.ts';
 import { JSON_TYPE } from '../contract/media-types.ts';
 import type { ResolvedOptions } from '../options/start-options.ts';
-import type { Dialect } from '../wire/dialect.ts';
+import { serviceError } from '../service/errors.ts';
+import { CHECKOUT_PATHS, INITIATE_PATHS } from '../service/names.ts';
 
 /*
  * From the socket to the app. Loads neither Hono nor TLS, because every start loads it. `serve` of @hono/node-server
@@ -73,7 +74,6 @@ const DRAIN_MS = 1_500;
 export async function listen(
   { host, port }: Pick<ResolvedOptions, 'host' | 'port'>,
   load: () => Promise<RequestListener>,
-  dialect: Dialect,
   surroundings: Surroundings = {},
 ): Promise<{ port: number; notices: string[]; close: () => Promise<void> }> {
   let loading: Promise<RequestListener> | undefined;
@@ -83,12 +83,12 @@ export async function listen(
   };
   const listener: RequestListener = (incoming, outgoing) =>
     start().then((answer) => answer(incoming, outgoing));
-  const server = serverFor(listener, dialect, surroundings);
+  const server = serverFor(listener, surroundings);
   const bound = await bind(server, port, host);
   const servers = [server];
   const notices: string[] = [];
   if (host === '127.0.0.1') {
-    const second = serverFor(listener, dialect, surroundings);
+    const second = serverFor(listener, surroundings);
     try {
       await bind(second, bound, '::1');
       servers.push(second);
@@ -117,30 +117,26 @@ async function drained(server: Server): Promise<void> {
   clearTimeout(force);
 }
 
-function serverFor(
-  listener: RequestListener,
-  dialect: Dialect,
-  { front, basePaths = [], onRejected }: Surroundings,
-): Server {
+function serverFor(listener: RequestListener, { front, basePaths = [], onRejected }: Surroundings): Server {
   const server = createServer(
     // Node rejects a request without Host but sends no body, so the listener does it.
     { requestTimeout: 30_000, keepAliveTimeout: 65_000, requireHostHeader: false },
     (incoming, outgoing) => {
       if (front && !front.admits(incoming, outgoing)) return;
-      if (basePaths.length) incoming.url = withoutBase(incoming.url ?? '', basePaths, dialect);
+      if (basePaths.length) incoming.url = withoutBase(incoming.url ?? '', basePaths);
       // Set here because adding a header to a finished response costs many times more.
       outgoing.setHeader('X-Gateway-Sim', '1');
       const { method, url = '', headers, httpVersion } = incoming;
       const probe = method === 'GET' && !proxied.has(incoming) ? PROBE_BODIES.get(url) : undefined;
       if (headers.host === undefined && httpVersion === '1.1')
-        rejectRequest(outgoing, 400, 'the request has no Host header', dialect);
+        rejectRequest(outgoing, 400, 'the request has no Host header');
       else if (probe === undefined) listener(incoming, outgoing);
       else outgoing.writeHead(200, { 'Content-Type': JSON_TYPE, 'Content-Length': probe.length }).end(probe);
     },
   );
-  server.on('clientError', (error, socket) => answerMalformed(error, socket, dialect));
+  server.on('clientError', (error, socket) => answerMalformed(error, socket));
   const rejectConnect = ({ url = '' }: IncomingMessage, socket: Duplex) => {
-    endRaw(socket, 405, noProxy(url), dialect);
+    endRaw(socket, 405, noProxy(url));
     onRejected?.(url, noProxy(url));
   };
   const connect = front?.attach(server) ?? rejectConnect;
@@ -149,16 +145,14 @@ function serverFor(
     socket.on('error', () => socket.destroy());
     connect(request, socket, head);
   });
-  server.on('checkExpectation', (_, outgoing) =>
-    rejectRequest(outgoing, 417, 'unsupported Expect header', dialect),
-  );
+  server.on('checkExpectation', (_, outgoing) => rejectRequest(outgoing, 417, 'unsupported Expect header'));
   return server;
 }
 
 /** Removes a base path from a URL, unless a route of the service begins with the same path. */
-function withoutBase(url: string, basePaths: readonly string[], { paths }: Dialect): string {
+function withoutBase(url: string, basePaths: readonly string[]): string {
   const base = basePaths.find((path) => url.startsWith(path) && /^[/?]|^$/.test(url.slice(path.length)));
-  const own = [...Object.values(paths.initiate), ...Object.values(paths.checkout)];
+  const own = [...Object.values(INITIATE_PATHS), ...Object.values(CHECKOUT_PATHS)];
   if (base === undefined || own.some((path) => url.startsWith(path))) return url;
   const rest = url.slice(base.length);
   return rest.startsWith('/') ? rest : `/${rest}`;
@@ -188,8 +182,8 @@ function bindError(error: NodeJS.ErrnoException, port: number, host: string): Ga
 }
 
 /** Answers a request that Node's parser rejected, then closes the connection. */
-function answerMalformed(error: NodeJS.ErrnoException, socket: Duplex, dialect: Dialect): void {
-  const end = (status: number, reason: string) => endRaw(socket, status, reason, dialect);
+function answerMalformed(error: NodeJS.ErrnoException, socket: Duplex): void {
+  const end = (status: number, reason: string) => endRaw(socket, status, reason);
   if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
   else if (error.code === 'HPE_HEADER_OVERFLOW') end(431, 'the headers are too large');
   else if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') end(408, 'the request did not arrive in time');
@@ -211,24 +205,19 @@ export function noProxy(target: string): string {
 /** The host name before the port; undefined for an IP address or an invalid name. */
 export const nameIn = (authority: string) => hostName(authority.replace(/:\d*$/, ''));
 
-export function rejectRequest(
-  outgoing: ServerResponse,
-  status: number,
-  reason: string,
-  dialect: Dialect,
-): void {
-  const { headers, body } = rejectionOf(outgoing.req, reason, dialect);
+export function rejectRequest(outgoing: ServerResponse, status: number, reason: string): void {
+  const { headers, body } = rejectionOf(outgoing.req, reason);
   outgoing.writeHead(status, headers).end(body);
 }
 
 /** Rejects a connection that has no response object. */
-export function endRaw(socket: Duplex, status: number, reason: string, dialect: Dialect): void {
-  const { headers, body } = rejectionOf(undefined, reason, dialect);
+export function endRaw(socket: Duplex, status: number, reason: string): void {
+  const { headers, body } = rejectionOf(undefined, reason);
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
 }
 
-function rejectionOf(request: IncomingMessage | undefined, reason: string, { serviceError }: Dialect) {
+function rejectionOf(request: IncomingMessage | undefined, reason: string) {
   const error = new GatewayError('unparseable_body', reason);
   const isControl = request?.url?.startsWith('/_sim') ?? false;
   const body = JSON.stringify(isControl ? error : serviceError(error));

@@ -7,6 +7,7 @@ import { componentSchemas, inlineSchema, ref } from '../contract/json-schema.ts'
 import { FORM_TYPE, HTML_TYPE, JSON_TYPE } from '../contract/media-types.ts';
 import { SOURCES } from '../contract/vocabulary.ts';
 import { optionsSchema } from '../options/json-schema.ts';
+import { Ipn } from '../service/ipn.ts';
 import { manifestLines } from '../system/manifest-lines.ts';
 import { VERSION } from '../system/package-info.ts';
 import type { AppDependencies } from './environment.ts';
@@ -22,7 +23,7 @@ Each operation and each field of the service has a source, in its description an
  */
 export function openApiDocument(
   routes: readonly RouterRoute[],
-  { runtime, dialect }: Pick<AppDependencies, 'runtime' | 'dialect'>,
+  { runtime }: Pick<AppDependencies, 'runtime'>,
 ) {
   return {
     openapi: '3.1.0',
@@ -35,7 +36,7 @@ export function openApiDocument(
     servers: [{ url: runtime.baseUrl() }],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths: pathsOf(routes),
-    webhooks: { ipn: { post: ipnOperation(dialect.messages.Ipn) } },
+    webhooks: { ipn: { post: ipnOperation(Ipn) } },
     components: {
       schemas: { ...sourced(componentSchemas()), Options: optionsSchema() } as Record<string, JsonSchema>,
       responses: ERROR_RESPONSES,

@@ -2,6 +2,7 @@ import type { MiddlewareHandler } from 'hono';
 import { describeEffects } from '../contract/active-fault.ts';
 import { firstProblems, type GatewayError, renderHint } from '../contract/error.ts';
 import { timestamp } from '../contract/time.ts';
+import { serviceError } from '../service/errors.ts';
 import { headersOf } from './body.ts';
 import type {
   AppContext,
@@ -61,8 +62,8 @@ export function targetOf({ req }: AppContext): string {
 export function noteError(
   log: RequestLog,
   error: GatewayError,
-  { runtime, dialect }: Pick<AppDependencies, 'runtime' | 'dialect'>,
-  answer: object = dialect.serviceError(error),
+  { runtime }: Pick<AppDependencies, 'runtime'>,
+  answer: object = serviceError(error),
 ): string {
   const body = JSON.stringify(answer);
   log.notes = notesOf(error, runtime);

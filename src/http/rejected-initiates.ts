@@ -1,6 +1,6 @@
 import { describeEffects } from '../contract/active-fault.ts';
 import type { RecordedRequest } from '../contract/event.ts';
-import type { MerchantDialect } from '../wire/dialect.ts';
+import { readAnswer } from '../service/merchant.ts';
 import type { AppDependencies } from './environment.ts';
 import { serviceRoute } from './inject-faults.ts';
 
@@ -20,7 +20,7 @@ interface RejectedInitiate {
 
 /** The initiate requests in the log that created no payment: their number, and the newest ones. */
 export function rejectedInitiates(
-  { events, dialect }: AppDependencies,
+  { events }: AppDependencies,
   limit: number,
 ): { total: number; newest: RejectedInitiate[] } {
   const all = events
@@ -28,24 +28,21 @@ export function rejectedInitiates(
     .filter(
       (request) =>
         request.method === 'POST' &&
-        serviceRoute(request.target.split('?', 1)[0] ?? '', dialect) === 'initiate' &&
+        serviceRoute(request.target.split('?', 1)[0] ?? '') === 'initiate' &&
         request.paymentId === null &&
         isRejected(request),
     );
   const newest = all.slice(0, limit).map((request) => ({
     request,
     identifier: identifierIn(request.requestBody ?? ''),
-    reason: reasonOf(request, dialect.merchant),
+    reason: reasonOf(request),
   }));
   return { total: all.length, newest };
 }
 
-function reasonOf(
-  { status, responseBody, fault, notes }: RecordedRequest,
-  merchant: MerchantDialect,
-): string {
+function reasonOf({ status, responseBody, fault, notes }: RecordedRequest): string {
   if (fault) return `your fault rule applied: ${describeEffects(fault)}`;
-  const { problems, message } = merchant.readAnswer(jsonOf(responseBody ?? ''));
+  const { problems, message } = readAnswer(jsonOf(responseBody ?? ''));
   return problems?.join('. ') || message || notes.join('. ') || `returned ${status}`;
 }
 

@@ -1,5 +1,5 @@
-import type { AuditOptions } from '../contract/audit-options.ts';
-import type { AuditedCase, AuditReport } from '../contract/audit-report.ts';
+import type { AuditOptions } from '../audit/audit-options.ts';
+import type { AuditedCase, AuditReport } from '../audit/report.ts';
 import type {
   Card,
   CardFields,

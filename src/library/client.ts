@@ -4,11 +4,12 @@ import type { CardAction, CardMovementKind } from '../contract/card-status.ts';
 import { describeFailure } from '../contract/describe-delivery.ts';
 import { GatewayError, usage } from '../contract/error.ts';
 import { FORM_TYPE } from '../contract/media-types.ts';
-import { isDeliveryId } from '../contract/pasted-ipn.ts';
 import { type Mask, Secrets } from '../contract/secrets.ts';
 import { OUTCOMES } from '../contract/vocabulary.ts';
 import { allowedHosts, Egress, endpointOf, isMetadata, isOwnInterface } from '../delivery/egress.ts';
 import { failureOf, MAX_RESPONSE_BYTES, send } from '../delivery/sender.ts';
+import { isDeliveryId } from '../diagnosis/pasted-ipn.ts';
+import { CARD_FIELD_NAMES, INITIATE_FIELD_NAMES, initiateUrl } from '../service/merchant.ts';
 import type {
   AuditOptions,
   AuditReport,
@@ -20,7 +21,6 @@ import type {
   StateSnapshot,
 } from './api.ts';
 import type { ControlServer } from './control-client.ts';
-import { dialect, initiateUrl } from './dialect.ts';
 import { listen } from './ipn-receiver.ts';
 import {
   changeCard,
@@ -93,7 +93,7 @@ export function clientOf(
       list: async (filter = {}) => call('GET /payments', { query: requireFilter(filter) }),
       get: async (reference) => call('GET /payments/:ref', { param: paymentAt(reference) }),
       create: async (fields = {}) => {
-        requireFields('the payment', fields, [...dialect.initiateFields, 'mode']);
+        requireFields('the payment', fields, [...INITIATE_FIELD_NAMES, 'mode']);
         const { mode, ...values } = fields;
         const { id } = await initiatePayment(server, mode === 'live' ? 'live' : 'sandbox', values);
         const { timeline: _, ...payment } = await client.payments.get(id);
@@ -167,7 +167,7 @@ export function clientOf(
       list: async (filter = {}) => call('GET /cards', { query: requireFilter(filter) }),
       get: async (id) => readCard(server, cardAt(id).id),
       create: async (fields = {}) => {
-        requireFields('the card', fields, dialect.cardFields);
+        requireFields('the card', fields, CARD_FIELD_NAMES);
         return createCard(server, fields);
       },
       activate: change('activate'),
@@ -291,7 +291,7 @@ export async function auditReport(
   ]);
   requireFields('the options of an audit', options, AUDIT_OPTION_NAMES);
   const egress = await unlessAborted(options.cancelled, egressOf(server));
-  return audit({ ...client, egress, mask: maskOf(client, server, options) }, await dialect.ipn(), options);
+  return audit({ ...client, egress, mask: maskOf(client, server, options) }, options);
 }
 
 /** Masks the secrets of an emulator, and the passwords in options. */

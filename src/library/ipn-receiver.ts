@@ -1,10 +1,10 @@
 import { usage } from '../contract/error.ts';
+import { verify } from '../diagnosis/verify.ts';
+import { formOf } from '../service/encoding.ts';
 import { asyncDisposable } from '../system/disposal.ts';
 import { receiveOnLoopback } from '../system/loopback-receiver.ts';
-import { formOf } from '../wire/encoding.ts';
 import type { IpnReceiver, ReceivedIpn, ReceiverAnswer } from './api.ts';
 import type { ControlServer } from './control-client.ts';
-import { dialect } from './dialect.ts';
 import { requireFields, requireFilter } from './require.ts';
 import { lastSent, MAX_REPORTED, waitFor } from './wait-for.ts';
 
@@ -14,7 +14,7 @@ export async function listen(server: ControlServer, secretKey: () => string): Pr
   let answer: Parameters<IpnReceiver['respondWith']>[0] = 200;
   const { url, close } = await receiveOnLoopback(async (request) => {
     const body = request.body.toString();
-    const { valid, reasons } = dialect.verify(body, { secretKey: secretKey() });
+    const { valid, reasons } = verify(body, { secretKey: secretKey() });
     const reason = reasons.join('; ') || null;
     const { method, url, headers } = request;
     const ipn: ReceivedIpn = { method, url, headers, body, fields: fieldsOf(body), valid, reason };

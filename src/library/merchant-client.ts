@@ -5,7 +5,18 @@ import { FORM_TYPE, JSON_TYPE } from '../contract/media-types.ts';
 import type { ListedMerchant } from '../contract/merchant.ts';
 import { CARD_DEFAULTS, withoutUndefined, withPaymentDefaults } from '../contract/sample-values.ts';
 import { MODES, type Mode } from '../contract/vocabulary.ts';
-import type { CardValues, InitiateValues, ServiceCall } from '../wire/dialect.ts';
+import {
+  type CardValues,
+  changeCardCall,
+  createCardCall,
+  type InitiateValues,
+  initiateCall,
+  initiateUrl,
+  paymentIdOf,
+  readAnswer,
+  type ServiceCall,
+} from '../service/merchant.ts';
+import { INITIATE_PATHS } from '../service/names.ts';
 import {
   type ControlServer,
   isSuccess,
@@ -15,7 +26,6 @@ import {
   request,
   unlikeGatewaySim,
 } from './control-client.ts';
-import { dialect, initiateUrl } from './dialect.ts';
 
 /*
  * Calls the service's own routes, for commands and tests that act as a merchant.
@@ -61,7 +71,7 @@ export function merchantIn(merchants: readonly ListedMerchant[], named: string |
 export async function initiatePayment(server: ControlServer, mode: Mode, values: InitiateValues) {
   const { url: baseUrl } = await server.call('GET /status');
   const publicKey = values.publicKey ?? (await requireMerchant(server)).publicKey;
-  const call = dialect.initiate(mode, withPaymentDefaults(values, { baseUrl, publicKey }));
+  const call = initiateCall(mode, withPaymentDefaults(values, { baseUrl, publicKey }));
   const address = `${server.url}${call.path}`;
   let status = 0;
   const body = await request(address, {
@@ -81,12 +91,8 @@ export async function initiatePayment(server: ControlServer, mode: Mode, values:
         cause,
       });
     });
-  const {
-    checkoutUrl,
-    message = `${address} sent an unexpected response`,
-    problems,
-  } = dialect.readAnswer(body);
-  if (checkoutUrl !== undefined) return { checkoutUrl, id: dialect.paymentIdOf(checkoutUrl) };
+  const { checkoutUrl, message = `${address} sent an unexpected response`, problems } = readAnswer(body);
+  if (checkoutUrl !== undefined) return { checkoutUrl, id: paymentIdOf(checkoutUrl) };
   // Caused by a fault rule, for example, not by the fields.
   const code = status === 429 || status >= 500 ? 'check_failed' : 'invalid_fields';
   throw new GatewayError(code, message, {
@@ -116,7 +122,7 @@ export function merchantEnvironment(
 export function isRejectedInitiate({ method, target, paymentId }: RecordedRequest): boolean {
   const [path = ''] = target.split('?', 1);
   // The routes may be served below a path, too.
-  const isInitiate = MODES.some((mode) => path.endsWith(dialect.initiatePath(mode)));
+  const isInitiate = MODES.some((mode) => path.endsWith(INITIATE_PATHS[mode]));
   return method !== 'OPTIONS' && isInitiate && paymentId === null;
 }
 
@@ -140,7 +146,7 @@ async function callCards(server: ControlServer, secretKey: string, { method, pat
     throw noServer(server.url, error);
   });
   const { statusCode: status = 0 } = response;
-  const answer = dialect.readAnswer(await readJson(response).catch(() => ({})));
+  const answer = readAnswer(await readJson(response).catch(() => ({})));
   if (isSuccess(response) && answer.cardId !== undefined) return readCard(server, answer.cardId);
   const { message = `${method} ${path} returned ${status}`, problems = [message] } = answer;
   throw new GatewayError(CODE_OF_STATUS.get(status) ?? 'check_failed', message, { problems });
@@ -150,7 +156,7 @@ async function callCards(server: ControlServer, secretKey: string, { method, pat
 export async function changeCard(server: ControlServer, id: string, action: CardAction) {
   const { merchantId } = await readCard(server, id);
   const { secretKey } = await requireMerchant(server, merchantId);
-  return callCards(server, secretKey, dialect.changeCard(action, id));
+  return callCards(server, secretKey, changeCardCall(action, id));
 }
 
 export function readCard(server: ControlServer, id: string) {
@@ -165,5 +171,5 @@ export function readCard(server: ControlServer, id: string) {
  */
 export async function createCard(server: ControlServer, values: CardValues, named?: string) {
   const { secretKey } = await requireMerchant(server, named);
-  return callCards(server, secretKey, dialect.createCard({ ...CARD_DEFAULTS, ...withoutUndefined(values) }));
+  return callCards(server, secretKey, createCardCall({ ...CARD_DEFAULTS, ...withoutUndefined(values) }));
 }

@@ -1,7 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readSync, realpathSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { urlOf } from '../contract/address.ts';
-import { PLACEHOLDERS } from '../contract/audit.ts';
 import {
   didYouMean,
   type GatewayError,
@@ -12,6 +11,7 @@ import {
   usage,
 } from '../contract/error.ts';
 import { invisibleIn } from '../contract/invisible.ts';
+import { PLACEHOLDERS } from '../contract/placeholders.ts';
 import {
   CHOICE_NAMES,
   CHOICES,

@@ -1,24 +1,21 @@
-import type { DiagnoseInput } from '../contract/diagnosis.ts';
 import type { Visit } from '../contract/payment.ts';
 import type { Secrets } from '../contract/secrets.ts';
 import type { Courier } from '../delivery/courier.ts';
+import type { OrderProbe } from '../diagnosis/diagnose.ts';
+import type { SeenRows } from '../diagnosis/seen-rows.ts';
 import type { Preparation } from '../domain/bootstrap.ts';
 import type { Faults } from '../domain/faults.ts';
 import type { Context, Settings } from '../domain/settings.ts';
-import type { Payment } from '../domain/state.ts';
 import type { Snapshot } from '../store/snapshot.ts';
 import type { Store } from '../store/store.ts';
 import type { Clock } from '../system/clock.ts';
 import type { RandomBytes } from '../system/random.ts';
-import type { Dialect } from '../wire/dialect.ts';
 import type { EventLog } from './event-log.ts';
-import type { SeenRows } from './seen-rows.ts';
 
 export interface UseCaseDependencies {
   store: Store;
   clock: Clock;
   courier: Courier;
-  dialect: Dialect;
   settings: Settings;
   /** @param requestId the request that causes the change */
   context: (requestId?: number) => Context;
@@ -29,15 +26,7 @@ export interface UseCaseDependencies {
   rows: SeenRows;
   /** Opens an address in place of the customer's browser, where the egress rules allow it. */
   visit: (url: string) => Promise<Visit>;
-  /**
-   * A function that tells whether the shop shows an order as paid; undefined without an address.
-   *
-   * @throws GatewayError `usage` for an address without a condition, or a condition that cannot be read
-   */
-  orderProbe: (
-    by: Pick<DiagnoseInput, 'probeUrl' | 'paidWhen'>,
-    payment: Payment,
-  ) => Promise<(() => Promise<boolean>) | undefined>;
+  orderProbe: OrderProbe;
   faults: Faults;
   /** The state that this server started with. */
   initial: () => Promise<Snapshot>;

@@ -1,5 +1,4 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { AuditClient, headersOf, type Observation } from '../audit/client.ts';
 import { requireReceiver } from '../contract/address.ts';
 import { type Delivery, FireInput } from '../contract/delivery.ts';
 import { errorOf, noteOf } from '../contract/describe-delivery.ts';
@@ -8,12 +7,16 @@ import { describeIssue, parseInput } from '../contract/input.ts';
 import type { Payment } from '../contract/payment.ts';
 import { requireTamperings } from '../contract/tampering.ts';
 import { timestamp } from '../contract/time.ts';
-import { Egress } from '../delivery/egress.ts';
+import { Egress, EgressError } from '../delivery/egress.ts';
+import { ExchangeClient, type ExchangeRequest, headersOf, type Observation } from '../delivery/exchange.ts';
+import { attemptHeader, deliveryHeader, ipnHeaders } from '../delivery/ipn-headers.ts';
+import { Poster, reportOf } from '../delivery/poster.ts';
 import { failureOfStatus } from '../delivery/sender.ts';
+import { verdictFields, verdictOnAttempt } from '../diagnosis/verdict.ts';
+import type { AttemptReport } from '../domain/delivery.ts';
 import { createIds } from '../domain/ids.ts';
+import { invent } from '../service/ipn.ts';
 import { systemRandom } from '../system/random.ts';
-import type { MerchantDialect } from '../wire/dialect.ts';
-import { verdictFields, verdictOnAttempt } from './verdict.ts';
 
 /** In milliseconds, the same as the gateway's default. */
 const TIMEOUT_MS = 10_000;
@@ -29,7 +32,6 @@ interface FireHow {
   copies: number | undefined;
   /** Public hosts to which IPNs may be sent. */
   allowIpnHost: readonly string[] | undefined;
-  dialect: MerchantDialect;
   /** The problem with a value, as the user wrote it. */
   describe: (problem: string, value: unknown) => string;
 }
@@ -43,7 +45,7 @@ interface FireHow {
 export async function fireWithoutEmulator(
   chosen: FireInput,
   { secretKey, payment }: { secretKey: string; payment?: Payment | undefined },
-  { copies, allowIpnHost = [], dialect, describe }: FireHow,
+  { copies, allowIpnHost = [], describe }: FireHow,
 ): Promise<FiredIpn[]> {
   const given: Readonly<Record<PropertyKey, unknown>> = chosen;
   const {
@@ -63,7 +65,6 @@ export async function fireWithoutEmulator(
   const tamperings = requireTamperings(tamper);
   const url = requireReceiver(to, payment);
   const trx = payment?.trx ?? createIds(systemRandom).trx();
-  const { invent } = await dialect.ipn();
   const about = payment && {
     identifier: payment.identifier,
     amount: payment.amount,
@@ -77,25 +78,14 @@ export async function fireWithoutEmulator(
   );
   const { body, contentType, tampered, signedText, identifier, status } = composed;
   requireFireable(body, times);
-  const request = { url, body, contentType };
-  /** The request and response as a delivery. */
-  const firedIpn = (startedAt: string, seen: Observation): FiredIpn => {
-    const { status: responseStatus } = seen;
-    const failure = seen.failure ?? (responseStatus === null ? null : failureOfStatus(responseStatus));
-    const attempt = {
-      number: 1,
-      url,
-      startedAt,
-      durationMs: seen.durationMs,
-      fault: null,
-      failure,
-      requestHeaders: headersOf(request),
-      requestBody: body,
-      responseStatus,
-      responseHeaders: seen.headers.map(([name, value]): [string, string] => [name, value]),
-      responseBody: responseStatus === null ? null : seen.body,
-    };
-    const state = failure === null ? ('delivered' as const) : ('failed' as const);
+  const ids = createIds(systemRandom);
+  const madeHeaders = () => [deliveryHeader(ids.delivery()), attemptHeader(1)];
+  const egress = new Egress(allowIpnHost, () => undefined);
+  /** An attempt as a delivery. */
+  const firedIpn = (startedAt: string, report: AttemptReport): FiredIpn => {
+    if (report.failure?.code === 'egress') throw new EgressError(report.failure);
+    const attempt = { ...report, number: 1, startedAt };
+    const state = report.failure === null ? ('delivered' as const) : ('failed' as const);
     const facts = { state, tampered, signedAnew: false, postponedBy: null };
     const signed = { ...facts, body, signedWith: tampered.length ? '' : 'this key' };
     return {
@@ -116,19 +106,38 @@ export async function fireWithoutEmulator(
       changesUnknown: null,
       note: noteOf(facts, attempt),
       attempts: [{ ...attempt, error: errorOf(attempt) }],
-      ...verdictFields(verdictOnAttempt(signed, attempt, { secretKey }, dialect)),
+      ...verdictFields(verdictOnAttempt(signed, attempt, { secretKey })),
     };
   };
-  const client = new AuditClient(new Egress(allowIpnHost, () => undefined), TIMEOUT_MS);
   if (copies !== undefined) {
     const startedAt = timestamp(Date.now());
-    const seen = await client.sendTogether(Array.from({ length: copies }, () => request));
-    return seen.map((one) => firedIpn(startedAt, one));
+    const request = { url, body, contentType, headers: madeHeaders() };
+    const seen = await new ExchangeClient(egress, TIMEOUT_MS).sendTogether(Array(copies).fill(request));
+    return seen.map((one) => firedIpn(startedAt, reportOn(request, one)));
   }
+  const poster = new Poster(egress, {});
   const fired: FiredIpn[] = [];
   for (let count = 0; count < times; count++) {
     if (delay) await pause(delay);
-    fired.push(firedIpn(timestamp(Date.now()), await client.send(request)));
+    const headers = [...ipnHeaders({ url, named: url }, { contentType, body }), ...madeHeaders()];
+    const request = { url, headers, body, timeoutMs: TIMEOUT_MS, signal: new AbortController().signal };
+    fired.push(firedIpn(timestamp(Date.now()), await poster.post(request)));
   }
+  poster.close();
   return fired;
+}
+
+/** Copies are not attempts of a delivery, but have the same facts. */
+function reportOn(
+  request: ExchangeRequest & { body: string },
+  { status, headers, body, failure, durationMs }: Observation,
+): AttemptReport {
+  const post = { ...request, headers: headersOf(request) };
+  if (status === null) return reportOf(post, null, failure, durationMs);
+  return reportOf(
+    post,
+    { status, headers, body: Buffer.from(body) },
+    failure ?? failureOfStatus(status),
+    durationMs,
+  );
 }

@@ -6,8 +6,9 @@ import { findByKey, secretKeyFinder } from '../domain/merchant.ts';
 import { type InitiateCommand, initiate } from '../domain/payment.ts';
 import type { Context, Settings } from '../domain/settings.ts';
 import type { Payment, RuleResult, State } from '../domain/state.ts';
-import type { PostedFields } from '../wire/body.ts';
-import type { Dialect } from '../wire/dialect.ts';
+import type { PostedFields } from '../service/body.ts';
+import { initiateWarnings, readInitiate } from '../service/initiate.ts';
+import { INITIATE_NAMES } from '../service/names.ts';
 
 /** Reads a request to initiate a payment, adds the warnings about it, and applies the rule. */
 export function initiatePosted(
@@ -15,11 +16,10 @@ export function initiatePosted(
   posted: PostedFields,
   mode: Mode,
   context: Context,
-  dialect: Dialect,
 ): RuleResult<Payment> {
   const { settings } = context;
-  const command = dialect.readInitiate(posted, settings.choices);
-  const warnings = dialect.initiateWarnings(posted, command.request, {
+  const command = readInitiate(posted, settings.choices);
+  const warnings = initiateWarnings(posted, command.request, {
     settings,
     isReused: state.payments.newestOf(command.request.identifier) !== undefined,
     containsSecretKey: secretKeyFinder(state),
@@ -30,7 +30,6 @@ export function initiatePosted(
 interface Surroundings {
   state: State;
   settings: Settings;
-  dialect: Dialect;
 }
 
 /**
@@ -44,13 +43,13 @@ export function withInitiateHint(
   isInObserved: (currency: string) => boolean,
   surroundings: Surroundings,
 ): GatewayError {
-  const loose = readLoosely(posted, surroundings.dialect);
+  const loose = readLoosely(posted);
   const hint = loose && initiateHint(failed, loose, isInObserved, surroundings);
   return hint ? failed.with({ hint }) : failed;
 }
 
 /** The request as `--loose` reads it; undefined if that fails, too. */
-function readLoosely(posted: PostedFields, { readInitiate }: Dialect): InitiateCommand | undefined {
+function readLoosely(posted: PostedFields): InitiateCommand | undefined {
   try {
     return readInitiate(posted, LOOSE);
   } catch (error) {
@@ -73,9 +72,9 @@ function initiateHint(
   failed: GatewayError,
   loose: InitiateCommand,
   isInObserved: (currency: string) => boolean,
-  { state, settings, dialect }: Surroundings,
+  { state, settings }: Surroundings,
 ): Hint | undefined {
-  const { publicKey: keyName } = dialect.fieldNames;
+  const { publicKey: keyName } = INITIATE_NAMES;
   const keyHint = keyProblem(loose.publicKey, state, keyName);
   if (failed.code === 'invalid_api_key') return keyHint;
   const key = keyHint ? hint`${keyName} is also wrong. ${keyHint}` : [];

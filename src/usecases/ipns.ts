@@ -3,6 +3,15 @@ import { allowableHost, describeEgress } from '../contract/describe-delivery.ts'
 import type { DiagnoseInput, Diagnosis } from '../contract/diagnosis.ts';
 import { command, type ErrorCode, GatewayError, type Hint, hint, option } from '../contract/error.ts';
 import { REDIRECT_WAIT_MS } from '../contract/time.ts';
+import { ownWords } from '../diagnosis/receiver-words.ts';
+import { stateAt, stateOfDelivery } from '../diagnosis/shop-state.ts';
+import {
+  type KnownAttempt,
+  signerOf,
+  verdictOnAttempt,
+  verdictOnDelivery,
+  verdictOnForgery,
+} from '../diagnosis/verdict.ts';
 import type { ReadonlyCollection } from '../domain/collection.ts';
 import {
   egressFailure,
@@ -12,18 +21,9 @@ import {
   requireDelivery,
   resend,
 } from '../domain/delivery.ts';
-import { ownWords } from '../domain/receiver-words.ts';
 import type { Attempt, Delivery } from '../domain/state.ts';
 import type { UseCaseDependencies } from './dependencies.ts';
-import { stateAt, stateOfDelivery } from './shop-state.ts';
 import { deliveryEntries, storyOf } from './story.ts';
-import {
-  type KnownAttempt,
-  signerOf,
-  verdictOnAttempt,
-  verdictOnDelivery,
-  verdictOnForgery,
-} from './verdict.ts';
 
 /** Maximum real time that `fire` waits: clients give up after five minutes (chosen). */
 const LONGEST_FIRE_WAIT_MS = 240_000;
@@ -44,7 +44,7 @@ function createQueues() {
 
 type IpnDependencies = Pick<
   UseCaseDependencies,
-  'store' | 'courier' | 'context' | 'settings' | 'dialect' | 'orderProbe' | 'rows' | 'secrets'
+  'store' | 'courier' | 'context' | 'settings' | 'orderProbe' | 'rows' | 'secrets'
 >;
 
 /** Sends and inspects IPNs on request. */
@@ -86,7 +86,7 @@ export function ipnUseCases(parts: IpnDependencies) {
     verdict: (delivery: Delivery) => verdictOnDelivery(delivery, parts),
 
     verdictOnAttempt: (delivery: Delivery, attempt: KnownAttempt) =>
-      verdictOnAttempt(delivery, attempt, signerOf(delivery, parts), parts.dialect),
+      verdictOnAttempt(delivery, attempt, signerOf(delivery, parts)),
 
     /** The verdict on a forged IPN; undefined for a genuine one and before the first attempt. */
     verdictOnForgery: (delivery: Delivery) => verdictOnForgery(delivery, parts),
@@ -135,7 +135,7 @@ export function ipnUseCases(parts: IpnDependencies) {
       const { id } = newestGenuine(store.state, reference);
       return inOrder(id, async () => {
         // Loaded only when used, to keep the start fast.
-        const { diagnose } = await import('./diagnose.ts');
+        const { diagnose } = await import('../diagnosis/diagnose.ts');
         return diagnose(find(id), input, signal, parts);
       });
     },

@@ -2,6 +2,8 @@ import type { GatewayError } from '../contract/error.ts';
 import type { PaymentEvent, PaymentStep, TimelineEntry, Visit } from '../contract/payment.ts';
 import { REDIRECT_WAIT_MS } from '../contract/time.ts';
 import type { DeliveryOrder, Mode } from '../contract/vocabulary.ts';
+import { attentionOf, stateOfPayment } from '../diagnosis/shop-state.ts';
+import { verdictOnPayment } from '../diagnosis/verdict.ts';
 import type { ReadonlyCollection } from '../domain/collection.ts';
 import { requirePayment, withEvent } from '../domain/payment.ts';
 import {
@@ -12,12 +14,10 @@ import {
   settle,
 } from '../domain/settle.ts';
 import type { Delivery, Payment } from '../domain/state.ts';
-import type { PostedFields } from '../wire/body.ts';
+import type { PostedFields } from '../service/body.ts';
 import type { UseCaseDependencies } from './dependencies.ts';
 import { initiatePosted, withInitiateHint } from './initiate.ts';
-import { attentionOf, stateOfPayment } from './shop-state.ts';
 import { paymentSteps, type StoryStep, storyOf, timeline } from './story.ts';
-import { verdictOnPayment } from './verdict.ts';
 
 export interface SettleCommand extends Omit<SettleRequest, 'delivery'> {
   /** Default: the order in the server's options. */
@@ -41,7 +41,7 @@ export interface Settled {
 export type Payments = ReturnType<typeof paymentUseCases>;
 
 export function paymentUseCases(parts: UseCaseDependencies) {
-  const { store, settings, context, events, dialect } = parts;
+  const { store, settings, context, events } = parts;
   const timelineOf = (payment: Payment): TimelineEntry[] =>
     timeline(payment, store.state, (stored) => events.requestIdOf(stored));
   /** Records an event in a payment's history. */
@@ -85,15 +85,14 @@ export function paymentUseCases(parts: UseCaseDependencies) {
 
     /** @param requestId the request that caused this, if any, here and in the methods below */
     initiate: (posted: PostedFields, mode: Mode, requestId?: number): Promise<Payment> =>
-      store.commit((state) => initiatePosted(state, posted, mode, context(requestId), dialect)),
+      store.commit((state) => initiatePosted(state, posted, mode, context(requestId))),
 
     /** The error of a rejected initiate, with a hint for the log. See `withInitiateHint`. */
     withHint: (
       failed: GatewayError,
       posted: PostedFields,
       isInObserved: (currency: string) => boolean,
-    ): GatewayError =>
-      withInitiateHint(failed, posted, isInObserved, { state: store.state, settings, dialect }),
+    ): GatewayError => withInitiateHint(failed, posted, isInObserved, { state: store.state, settings }),
 
     /** The only way to settle a payment. @throws GatewayError `not_found`, or `wrong_state` if it is already settled */
     async settle(reference: string, command: SettleCommand): Promise<Settled> {

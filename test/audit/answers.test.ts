@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { it } from 'vitest';
-import type { AuditVerdict } from '../../src/contract/audit.ts';
+import type { AuditVerdict } from '../../src/audit/vocabulary.ts';
 import { auditOf } from '../helpers/auditable.ts';
 import { GOOD, type Handler } from '../merchants/node-shop.ts';
 

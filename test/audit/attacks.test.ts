@@ -49,8 +49,7 @@ const normalized = (text: string) =>
 const decoded = (text: string) => decodeURIComponent(text.replaceAll('+', ' '));
 
 /** Headers of every request. */
-const COMMON =
-  /^(?:Host|Connection|Content-Length|User-Agent: gateway-sim|X-Gateway-Sim: 1|Accept-Encoding: identity)/;
+const COMMON = /^(?:Host|Content-Length|User-Agent: gateway-sim|Accept: \*\/\*|X-Gateway-Sim: 1)/;
 
 /** A request as the shop receives it: the first line, the headers that make it special, and the body. */
 function received({ method, url, headers, rawHeaders }: IncomingMessage, raw: Buffer): string {

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { AUDIT_GROUPS } from '../../src/contract/audit.ts';
+import { AUDIT_GROUPS } from '../../src/audit/vocabulary.ts';
 import { namesOf } from '../../src/contract/vocabulary.ts';
 import { GatewayError, startGatewaySim } from '../../src/index.ts';
 import { prepareAudit } from '../helpers/auditable.ts';

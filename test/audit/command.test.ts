@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { filledAddress, readCommand, runCommand, Withheld } from '../../src/audit/command.ts';
+import { filledAddress, readCommand, runCommand, Withheld } from '../../src/shop/command.ts';
 import { isAlive } from '../../src/store/process-identity.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { IS_RELEASE } from '../helpers/scope.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { asRowCondition } from '../../src/audit/options.ts';
+import { asRowCondition } from '../../src/shop/probe.ts';
 
 it('a condition on rows is a table, a column and a value', () => {
   expect(asRowCondition('orders.status=paid')).toBe('.orders.status=paid');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { AuditReport } from '../../src/contract/audit-report.ts';
+import type { AuditReport } from '../../src/audit/report.ts';
 import { launch, runJson } from '../helpers/cli.ts';
 import { MISSING, startSqliteShop } from '../helpers/databases.ts';
 import { temporaryFolder } from '../helpers/folder.ts';

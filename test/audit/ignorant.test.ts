@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import type { AuditOptions } from '../../src/contract/audit-options.ts';
-import type { AuditReport } from '../../src/contract/audit-report.ts';
+import type { AuditOptions } from '../../src/audit/audit-options.ts';
+import type { AuditReport } from '../../src/audit/report.ts';
 import { auditOf } from '../helpers/auditable.ts';
 import { AUDIT_CASES, IS_RELEASE } from '../helpers/scope.ts';
 import { close, listen } from '../merchants/node-shop.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { auditCases } from '../../src/audit/audit.ts';
 import type { MistakeName } from '../../src/audit/mistakes.ts';
-import { isReportable } from '../../src/contract/audit.ts';
+import { isReportable } from '../../src/audit/vocabulary.ts';
 import { auditOf } from '../helpers/auditable.ts';
 import { IS_RELEASE, sample } from '../helpers/scope.ts';
 import { codeIn, FIXES } from '../merchants/fixes.ts';

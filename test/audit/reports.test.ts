@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
+import type { AuditedCase } from '../../src/audit/report.ts';
 import { escaped, htmlReport, junitReport } from '../../src/audit/reports.ts';
-import { AUDIT_VERDICTS, isReportable } from '../../src/contract/audit.ts';
-import type { AuditedCase } from '../../src/contract/audit-report.ts';
-import { auditMistakes, auditSummary } from '../../src/contract/audit-summary.ts';
+import { auditMistakes, auditSummary } from '../../src/audit/summary.ts';
+import { AUDIT_VERDICTS, isReportable } from '../../src/audit/vocabulary.ts';
 import { namesOf } from '../../src/contract/vocabulary.ts';
 import { VERSION } from '../../src/system/package-info.ts';
 

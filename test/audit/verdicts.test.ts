@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { auditCases } from '../../src/audit/audit.ts';
-import { isCountOrLog } from '../../src/audit/probe.ts';
-import { AUDIT_CLASSES, AUDIT_GROUPS } from '../../src/contract/audit.ts';
-import { auditHeadline, releases } from '../../src/contract/audit-summary.ts';
+import { auditHeadline, releases } from '../../src/audit/summary.ts';
+import { AUDIT_CLASSES, AUDIT_GROUPS } from '../../src/audit/vocabulary.ts';
+import { isCountOrLog } from '../../src/shop/probe.ts';
 import { auditOf } from '../helpers/auditable.ts';
 import { GOOD, type Handler, type Order, SECRET, type Shop } from '../merchants/node-shop.ts';
 

@@ -1,5 +1,6 @@
 import type { Locator, Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
+import { readCard } from '../../src/service/cards.ts';
 import { violationsOf } from '../helpers/axe.ts';
 import { openDashboard, openPage, withBrowser } from '../helpers/browser.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
@@ -129,8 +130,8 @@ async function answerFirstLast(page: Page): Promise<() => number> {
 describe('a processed form', () => {
   test('is cleared on its page, while other forms keep their text', async () => {
     const sim = await startSim();
-    const { cards, dialect, merchants } = sim.server.parts;
-    const card = await cards.issue(merchants.default, dialect.readCard({ fields: CARD, text: '' }));
+    const { cards, merchants } = sim.server.parts;
+    const card = await cards.issue(merchants.default, readCard({ fields: CARD, text: '' }));
     const { page, errors } = await openDashboard(sim, `/_sim/ui/cards/${card.id}`);
     // An event refreshes the page, too.
     const requests = await answerFirstLast(page);

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { AuditedCase, AuditReport } from '../../src/audit/report.ts';
 import { writeReports } from '../../src/cli/write-file.ts';
 import { shellWord } from '../../src/contract/curl.ts';
 import { isAlive } from '../../src/store/process-identity.ts';
@@ -24,6 +25,24 @@ describe('a problem during an audit', () => {
     expect([code, stderr]).toEqual([130, expect.stringMatching(/cut short, because it was interrupted/)]);
     const { body } = await runJson(['payments', 'list', '--status', 'pending'], options);
     expect(body).toMatchObject({ data: [] });
+  });
+
+  it('is continued with --resume, without trying a finished case again', async () => {
+    const { shop, options, byUrl, paidWhen } = await startAudited();
+    const args = ['audit', shop.ipnUrl, ...byUrl, ...paidWhen];
+    const audit = launch(args, options);
+    await expect.poll(() => shop.orders.size).toBeGreaterThan(2);
+    expect((await audit.stop('SIGINT')).stderr).toContain('To continue, repeat the command with --resume.');
+    const file = join(options.cwd, '.gateway-sim-audit.json');
+    const kept = JSON.parse(await readFile(file, 'utf8')) as { finished: AuditedCase[] };
+    const { name: finished } = kept.finished.at(-1) ?? {};
+    for (const one of kept.finished) if (one.name === finished) one.why = 'finished before';
+    await writeFile(file, JSON.stringify(kept));
+    const again = ['--resume', '--only', `${finished},signature-empty`];
+    const { body } = await runJson<AuditReport>([...args, ...again], options);
+    expect(body.cases).toContainEqual(expect.objectContaining({ name: finished, why: 'finished before' }));
+    const nothing = await run([...args, '--resume'], options);
+    expect([nothing.code, nothing.stderr]).toEqual([2, expect.stringContaining('left nothing to continue')]);
   });
 
   it.each([

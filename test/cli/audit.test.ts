@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { AuditReport } from '../../src/contract/audit-report.ts';
+import type { AuditReport } from '../../src/audit/report.ts';
 import { startAudited } from '../helpers/auditable.ts';
 import { launch, run, runJson } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Delivery as DeliveryView } from '../../src/contract/delivery.ts';
-import type { Verification as Verdict } from '../../src/wire/dialect.ts';
-import { sign } from '../../src/wire/documented/signature.ts';
+import type { Verification as Verdict } from '../../src/diagnosis/verify.ts';
+import { sign } from '../../src/service/signature.ts';
 import { launch, run, runJson, startHere, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { gate, startReceiver } from '../helpers/receiver.ts';
@@ -119,6 +119,19 @@ describe('ipn fire', () => {
     expect(got?.body).toBe(again?.body);
     const { signature, identifier, data } = JSON.parse(got?.body ?? '');
     expect([data.amount, signature]).toEqual(['7.50', sign('7.50', identifier, SECRET)]);
+  });
+
+  it('sends the headers of an IPN of the emulator, in the same order, without one too', async () => {
+    const { options } = await running();
+    const receiver = await startReceiver();
+    const to = ['ipn', 'fire', '--to', receiver.url];
+    for (const args of [to, [...to, '--secret', SECRET], [...to, '--parallel', '2']])
+      expect((await run(args, options)).code).toBe(0);
+    const [ofEmulator, ...others] = receiver.requests.map(({ rawHeaders }) =>
+      rawHeaders.map((text, index) => (index % 2 === 0 ? text : text.replace(/^(\d+|ipn_\w+)$/, ''))),
+    );
+    expect(ofEmulator).toContain('X-Gateway-Sim-Attempt');
+    expect(others).toEqual([ofEmulator, ofEmulator, ofEmulator]);
   });
 
   it('exits 1 and speaks of no order if nobody answers, as resend does', async () => {

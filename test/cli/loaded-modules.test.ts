@@ -23,11 +23,12 @@ async function loadedBy(...program: string[]) {
 
 /** The files of the program. Rolldown names a chunk after one of its modules. */
 const OURS = `
-  amount banner card card-status checkout configuration consistency describe-changes
-  describe-delivery dialect fault-effects fidelity field files folder forward
-  gateway-sim.js ids ipn main.cjs merchant money node-version.js package-info
-  package.json random receiver-answer run sample-values secret sender server
-  server-file signals snapshot snapshot-file start start-emulator store verdict
+  amount banner body card card-status checkout configuration consistency
+  describe-changes fault-effects fidelity field files folder forward
+  gateway-sim.js ids ipn ipn-headers main.cjs merchant money names node-version.js package-info
+  package.json payment random receiver-answer rolldown-runtime run sample-values secret sender server
+  server-file signals signature signature-code snapshot snapshot-file start
+  start-emulator store verdict verify
 `
   .trim()
   .split(/\s+/);

@@ -1,10 +1,10 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
+import { auditMistakes, auditSummary } from '../../src/audit/summary.ts';
 import { auditText } from '../../src/cli/commands/audit.ts';
 import { eventLines } from '../../src/cli/format.ts';
 import { Output, pairs, table } from '../../src/cli/output.ts';
 import { escaped, onOneLine, Printed } from '../../src/cli/printed.ts';
-import { auditMistakes, auditSummary } from '../../src/contract/audit-summary.ts';
 import { OBEYED_BY_TERMINALS } from '../../src/contract/curl.ts';
 import { PLAIN } from '../../src/contract/error.ts';
 import { launch, run } from '../helpers/cli.ts';

@@ -23,7 +23,6 @@ it('no text for people has the password of an address, a key or a token, and JSO
     ['pay', 'order-1', '--approve', '--visit', '--require-delivery'],
     ['payments', 'show', 'order-1'],
     ['payments', 'show', 'order-1', '--curl'],
-    ['payments', 'show', 'order-1', '--har'],
     ['ipn', 'list'],
     ['ipn', 'show'],
     ['ipn', 'show', '--curl'],
@@ -44,7 +43,7 @@ it('no text for people has the password of an address, a key or a token, and JSO
   const { stdout } = await run(['payments', 'show', 'order-1', '--json'], { cwd });
   expect(JSON.parse(stdout)).toMatchObject({ ipnUrl, cancelUrl: ipnUrl });
   await server.stop();
-  const stopped = await run(['logs'], { cwd });
+  const stopped = await run(['logs', '--data-dir', '.gateway-sim'], { cwd });
   expect([stopped.code, LEAK.exec(stopped.stdout)?.[0]]).toEqual([0, undefined]);
   expect(stopped.stdout).toContain('shop:…@127.0.0.1');
   expect(

@@ -2,7 +2,6 @@ import type { RequestListener } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { Target } from '../../src/conform/target.ts';
-import { merchantDialect as dialect } from '../../src/wire/documented/merchant.ts';
 import { startAnswering } from '../helpers/answering.ts';
 import { held, LINES, linesNamed, startBetween } from '../helpers/conform.ts';
 import { startSim } from '../helpers/sim.ts';
@@ -232,7 +231,6 @@ it.each(['javascript://127.0.0.1/x', 'data:text/html,x', 'http://['])(
       publicKey: '',
       secretKey: '',
       live: false,
-      dialect,
     });
     target.isEmulator = true;
     expect([target.pathOf('http://127.0.0.1/x'), target.pathOf(address)]).toEqual(['/x', undefined]);

@@ -8,10 +8,10 @@ import { headerPairs } from '../../src/delivery/sender.ts';
 import { Faults } from '../../src/domain/faults.ts';
 import type { Context } from '../../src/domain/settings.ts';
 import type { Delivery } from '../../src/domain/state.ts';
+import { composer } from '../../src/service/ipn.ts';
 import { Store } from '../../src/store/store.ts';
 import { Clock } from '../../src/system/clock.ts';
 import { VERSION } from '../../src/system/package-info.ts';
-import { dialect } from '../../src/wire/documented/service.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { gate, type Receiver, startReceiver } from '../helpers/receiver.ts';
 import { context, countingIds, dueDelivery, records, type SettingsChanges } from '../helpers/records.ts';
@@ -39,7 +39,7 @@ async function running(due: Delivery[], { ipn = {}, faults = [], ...options }: O
     store,
     clock,
     poster: new Poster(new Egress([], () => undefined), {}),
-    context: () => ({ now: clock.now(), ids, settings, ipn: dialect.ipn }),
+    context: () => ({ now: clock.now(), ids, settings, ipn: composer }),
     faults: new Faults({ fraction: () => 0, initial: faults }),
     onWaiting: () => {},
     ...(options.around && { around: options.around }),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { AUDIT_CLASSES, AUDIT_PRESETS, AUDIT_VERDICTS } from '../../src/contract/audit.ts';
+import { AUDIT_CLASSES, AUDIT_PRESETS, AUDIT_VERDICTS } from '../../src/audit/vocabulary.ts';
 import { startAudited } from '../helpers/auditable.ts';
 import { MISSING, startSqliteShop } from '../helpers/databases.ts';
 import { temporaryFolder } from '../helpers/folder.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import '../../src/contract/audit-report.ts';
+import '../../src/audit/report.ts';
 import '../../src/contract/diagnosis.ts';
 import { componentSchemas } from '../../src/contract/json-schema.ts';
 import { run, startIn } from '../helpers/cli.ts';

@@ -7,7 +7,7 @@ import { CARD_ACTIONS, CARD_TRANSITIONS } from '../../src/contract/card-status.t
 import { FAULT_EFFECT_NAMES } from '../../src/contract/fault-effects.ts';
 import { TAMPERINGS } from '../../src/contract/tampering.ts';
 import { OUTCOMES } from '../../src/contract/vocabulary.ts';
-import { INITIATE_NAMES } from '../../src/wire/documented/names.ts';
+import { INITIATE_NAMES } from '../../src/service/names.ts';
 import { FENCES, isGenerated, PAGES, page, ROOT } from './pages.ts';
 
 /** Generated like GitHub's. */

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { signatureCode } from '../../src/wire/documented/signature.ts';
+import { signatureCode } from '../../src/diagnosis/signature-code.ts';
 import { runProgram } from '../helpers/child.ts';
 import { type Language, missing } from '../merchants/running.ts';
 

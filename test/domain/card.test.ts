@@ -11,7 +11,7 @@ import {
   testCardNumber,
 } from '../../src/domain/card.ts';
 import type { Card } from '../../src/domain/state.ts';
-import { readCard } from '../../src/wire/documented/cards.ts';
+import { readCard } from '../../src/service/cards.ts';
 import { CARD, context, merchant, NOW, state } from '../helpers/records.ts';
 
 /** The command for a merchant's fields. */

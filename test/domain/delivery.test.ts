@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { deliveryOf, egressFailure, recordAttempt, resend } from '../../src/domain/delivery.ts';
-import { encodeIpn, ipnFields } from '../../src/wire/documented/ipn.ts';
+import { encodeIpn, ipnFields } from '../../src/service/ipn.ts';
 import {
   applied,
   context,

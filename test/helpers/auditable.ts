@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest';
-import type { AuditOptions } from '../../src/contract/audit-options.ts';
-import type { AuditReport } from '../../src/contract/audit-report.ts';
+import type { AuditOptions } from '../../src/audit/audit-options.ts';
+import type { AuditReport } from '../../src/audit/report.ts';
 import { type GatewaySim, startGatewaySim } from '../../src/index.ts';
 import { auditReport } from '../../src/library/client.ts';
 import { controlServer } from '../../src/library/control-client.ts';

@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { readCard } from '../../src/service/cards.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 import { CARD } from './records.ts';
 import { enter, idOf, ORDER, type Sim, startSim } from './sim.ts';
@@ -10,7 +11,7 @@ import { enter, idOf, ORDER, type Sim, startSim } from './sim.ts';
 export async function busySim(count = 12): Promise<{ sim: Sim; receiver: Receiver }> {
   const sim = await startSim({ ipnSchedule: ['8m'], paymentExpires: '30h', loose: true });
   const receiver = await startReceiver();
-  const { payments, cards, checkout, clock, dialect, faults, merchants } = sim.server.parts;
+  const { payments, cards, checkout, clock, faults, merchants } = sim.server.parts;
   const outcomes = ['approve', 'approve', 'cancel', 'fail', 'expire'] as const;
   for (let number = 0; number < count; number++) {
     const isLong = number % 7 === 0;
@@ -30,7 +31,7 @@ export async function busySim(count = 12): Promise<{ sim: Sim; receiver: Receive
     if (outcome) await payments.settle(identifier, { outcome, by: 'control', awaitDelivery: true });
   }
   await checkout.enterEmail(payments.require(`order-${count - 2}`), 'wallet@example.com');
-  const card = await cards.issue(merchants.default, dialect.readCard({ fields: CARD, text: '' }));
+  const card = await cards.issue(merchants.default, readCard({ fields: CARD, text: '' }));
   await cards.move(card.id, 'charge', { amount: '12.50', details: 'Coffee' });
   await clock.move({ advance: '1m' });
   faults.set({ route: 'cards', status: 503, times: 2 });

@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { type ConformOptions, conform } from '../../src/conform/conform.ts';
 import { type ManifestLine, readManifest } from '../../src/conform/manifest.ts';
-import { dialect } from '../../src/library/dialect.ts';
 import { resolveOptions } from '../../src/options/resolve.ts';
 import type { StartOptions } from '../../src/options/start-options.ts';
 import { startAnswering } from './answering.ts';
@@ -31,7 +30,7 @@ export async function held(
   more: Partial<ConformOptions> = {},
 ) {
   return conform({
-    ...{ url, publicKey, secretKey, live: false, lines: LINES, dialect },
+    ...{ url, publicKey, secretKey, live: false, lines: LINES },
     inForce: resolveOptions([{ label: (name) => name, values: expected }]),
     ...more,
   });

@@ -10,9 +10,11 @@ import { DOCUMENTED_CURRENCIES } from '../../src/domain/money.ts';
 import { type InitiateCommand, initiate } from '../../src/domain/payment.ts';
 import type { Context, Settings } from '../../src/domain/settings.ts';
 import { type Delivery, type Payment, type RuleResult, State } from '../../src/domain/state.ts';
+import type { PostedFields } from '../../src/service/body.ts';
+import { readCard } from '../../src/service/cards.ts';
+import { readInitiate } from '../../src/service/initiate.ts';
+import { composer } from '../../src/service/ipn.ts';
 import { emptySnapshot, type Snapshot, wholeState } from '../../src/store/snapshot.ts';
-import type { PostedFields } from '../../src/wire/body.ts';
-import { dialect } from '../../src/wire/documented/service.ts';
 
 /** 15 January 2026, 10:30:00.123 UTC: the time of every test. */
 export const NOW = Date.UTC(2026, 0, 15, 10, 30, 0, 123);
@@ -81,7 +83,7 @@ export function settings({ ipn, ...changes }: SettingsChanges = {}): Settings {
 
 /** The context of every rule: a fixed time and sequential identifiers. */
 export function context(changes: SettingsChanges = {}, now = NOW): Context {
-  return { now, ids: countingIds(), settings: settings(changes), ipn: dialect.ipn };
+  return { now, ids: countingIds(), settings: settings(changes), ipn: composer };
 }
 
 export function merchant(changes: Partial<Merchant> = {}): Merchant {
@@ -156,7 +158,7 @@ export function posted(changes: Record<string, unknown> = {}): PostedFields {
 
 /** `fields()` as the rules receive them. */
 export function input(changes: Record<string, unknown> = {}): InitiateCommand {
-  return dialect.readInitiate(posted(changes), PROFILES.document.choices);
+  return readInitiate(posted(changes), PROFILES.document.choices);
 }
 
 /** Applies the result of a rule, as the store would, and returns it. */
@@ -225,7 +227,7 @@ export function fullSnapshot(): Snapshot {
   const delivery = deliveryOf({ payment, status: 'success', holder: 'Rich Holder' }, merchant(), using);
   on.apply({ deliveries: [delivery] });
   applied(on, recordAttempt(on, delivery.id, { ...REPORT, failure: { code: 'answered' } }, using));
-  const card = applied(on, issueCard(on, merchant(), dialect.readCard({ fields: CARD, text: '' }), using));
+  const card = applied(on, issueCard(on, merchant(), readCard({ fields: CARD, text: '' }), using));
   applied(on, chargeCard(card, { amount: '1', details: 'Coffee' }, using));
   on.apply({ clock: [{ id: 'clock', aheadMs: 7_200_000, frozenAt: null }] });
   return wholeState(on);

@@ -8,7 +8,6 @@ import { listen } from '../../src/http/listener.ts';
 import { readJson, request } from '../../src/library/control-client.ts';
 import type { StartOptions } from '../../src/options/start-options.ts';
 import { issue } from '../../src/tls/certificates.ts';
-import { dialect } from '../../src/wire/documented/service.ts';
 import { LOOPBACK_NAMES } from '../helpers/certificates.ts';
 import { exchange, rawExchange, requestBytes } from '../helpers/raw.ts';
 import { startReceiver } from '../helpers/receiver.ts';
@@ -266,10 +265,10 @@ describe('a connection without a request', () => {
     });
 
   async function front(requestTimeoutMs = 600_000, credentials: FrontOptions['credentials'] = { cert, key }) {
-    const options = { credentials, aliases: [ALIAS], url: () => 'https://x', dialect, requestTimeoutMs };
+    const options = { credentials, aliases: [ALIAS], url: () => 'https://x', requestTimeoutMs };
     const made = createFront({ ...options, onUntrusted: () => {}, onRejected: () => {} });
     const load = async () => (_: unknown, outgoing: { end: (text: string) => void }) => outgoing.end('hello');
-    const listening = await listen({ host: '127.0.0.1', port: 0 }, load, dialect, { front: made });
+    const listening = await listen({ host: '127.0.0.1', port: 0 }, load, { front: made });
     onTestFinished(listening.close);
     return { port: listening.port, stop: listening.close };
   }

@@ -2,7 +2,6 @@ import { expect, it } from 'vitest';
 import { payOnCheckout } from '../../src/conform/checkout.ts';
 import { Target } from '../../src/conform/target.ts';
 import { PLACES } from '../../src/http/pages/dashboard/paths.ts';
-import { merchantDialect as dialect } from '../../src/wire/documented/merchant.ts';
 import { idOf, ORDER, startSim } from '../helpers/sim.ts';
 
 const INITIATE = '/sandbox/payment/initiate';
@@ -26,7 +25,7 @@ it.each([
 it('a customer can pay below the path of --public-url, with or without a proxy that strips it', async () => {
   const sim = await startSim({ publicUrl: 'https://pay.example.com/xcash' });
   const url = await sim.initiate(ORDER);
-  const target = new Target({ ...sim, live: true, dialect });
+  const target = new Target({ ...sim, live: true });
   target.isEmulator = true;
   const { pathname, search } = new URL(url);
   for (const path of [pathname, pathname.slice('/xcash'.length)]) {

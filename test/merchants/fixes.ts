@@ -1,7 +1,7 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { MistakeName } from '../../src/audit/mistakes.ts';
-import type { AuditedCase } from '../../src/contract/audit-report.ts';
-import type { Code } from '../../src/wire/dialect.ts';
+import type { AuditedCase } from '../../src/audit/report.ts';
+import type { Code } from '../../src/diagnosis/signature-code.ts';
 import { GOOD, type Handler, type Order } from './node-shop.ts';
 
 /** The code of a fix in a language. @throws Error if it has none */

@@ -1,4 +1,4 @@
-import type { AuditReport } from '../../src/contract/audit-report.ts';
+import type { AuditReport } from '../../src/audit/report.ts';
 import { run, startBinary } from '../helpers/binary.ts';
 import { killGroup } from '../helpers/child.ts';
 import { temporaryFolder } from '../helpers/folder.ts';

@@ -1,5 +1,5 @@
-import { WRONG_SIGNATURE } from '../../src/audit/ipn.ts';
-import type { AuditClass } from '../../src/contract/audit.ts';
+import type { AuditClass } from '../../src/audit/vocabulary.ts';
+import { WRONG_SIGNATURE } from '../../src/shop/witness.ts';
 import { GOOD, type Handler, sign } from './node-shop.ts';
 
 /** A good handler without one check, and the class of case that must fail. */

@@ -5,13 +5,12 @@ import { Secrets } from '../../src/contract/secrets.ts';
 import { Courier } from '../../src/delivery/courier.ts';
 import { Egress } from '../../src/delivery/egress.ts';
 import { Poster } from '../../src/delivery/poster.ts';
+import { UNSEEN } from '../../src/diagnosis/seen-rows.ts';
 import { Faults } from '../../src/domain/faults.ts';
 import type { StartOptions } from '../../src/options/start-options.ts';
 import { Store } from '../../src/store/store.ts';
 import { Clock } from '../../src/system/clock.ts';
 import { ipnUseCases } from '../../src/usecases/ipns.ts';
-import { UNSEEN } from '../../src/usecases/seen-rows.ts';
-import { dialect } from '../../src/wire/documented/service.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { context, dueDelivery, records } from '../helpers/records.ts';
@@ -402,7 +401,7 @@ it('a resend fails if no attempt is made in time, and stays due', async () => {
   onTestFinished(() => void vi.useRealTimers());
   const delivery = dueDelivery('http://127.0.0.1:9/ipn');
   const store = await Store.inMemory({ ...records(), deliveries: [delivery] });
-  const parts = { store, context: () => context(), settings: context().settings, dialect };
+  const parts = { store, context: () => context(), settings: context().settings };
   const faults = new Faults({ fraction: () => 0 });
   const poster = new Poster(new Egress([], () => undefined), {});
   // A courier that was not started makes no attempts, as when all its lanes are busy.

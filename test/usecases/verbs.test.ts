@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ERRORS, type ErrorCode } from '../../src/contract/error.ts';
 import { connectGatewaySim, type GatewaySimClient } from '../../src/index.ts';
-import { dialect } from '../../src/wire/documented/service.ts';
+import { readCard } from '../../src/service/cards.ts';
 import { runJson, startHere } from '../helpers/cli.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { CARD } from '../helpers/records.ts';
@@ -34,7 +34,7 @@ async function prepared() {
   for (const identifier of ['paid', 'pending'])
     await sim.initiate({ ...ORDER, identifier, ipn_url: receiver.url });
   const { delivery } = await payments.settle('paid', { outcome: 'approve', by: 'control' });
-  const card = await cards.issue(merchants.default, dialect.readCard({ fields: CARD, text: '' }));
+  const card = await cards.issue(merchants.default, readCard({ fields: CARD, text: '' }));
   return { sim, ids: { ipn: delivery?.id ?? '', card: card.id, receiver: receiver.url } };
 }
 

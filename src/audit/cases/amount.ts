@@ -1,5 +1,6 @@
 import { INITIATE_FIELDS } from '../../contract/request-fields.ts';
 import { DOCUMENTED_CURRENCIES } from '../../domain/money.ts';
+import { isCountOrLog, numericChanges, type OrderSnapshot } from '../../shop/probe.ts';
 import {
   type AuditCase,
   afterPayment,
@@ -16,7 +17,6 @@ import {
   type Target,
 } from '../case.ts';
 import { hundredth, type Ipn, type Pair, withQuery } from '../ipn.ts';
-import { isCountOrLog, numericChanges, type OrderSnapshot } from '../probe.ts';
 import type { Shop } from '../shop.ts';
 import { guessedAddress } from './sandbox.ts';
 

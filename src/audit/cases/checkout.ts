@@ -1,6 +1,9 @@
 import { FORM_TYPE } from '../../contract/media-types.ts';
 import type { Payment } from '../../contract/payment.ts';
+import type { ExchangeRequest } from '../../delivery/exchange.ts';
 import { DOCUMENTED_CURRENCIES } from '../../domain/money.ts';
+import { filledAddress } from '../../shop/command.ts';
+import { changedPlaces, valueAt } from '../../shop/probe.ts';
 import {
   type AuditCase,
   afterPayment,
@@ -23,11 +26,9 @@ import {
   unproven,
   withOrder,
 } from '../case.ts';
-import { curlOf, curlsOf, type ProbeRequest } from '../client.ts';
-import { filledAddress } from '../command.ts';
 import { plainAmount, tokensIn, withQuery } from '../ipn.ts';
 import type { Fix } from '../mistakes.ts';
-import { changedPlaces, valueAt } from '../probe.ts';
+import { curlOf, curlsOf } from '../request-text.ts';
 import type { Shop } from '../shop.ts';
 
 /*
@@ -52,12 +53,12 @@ const plausible = ({ identifier, id, trx, amount }: Payment): [string, string][]
   ['amount', amount],
 ];
 
-const opened = (url: string, payment: Payment): ProbeRequest => ({
+const opened = (url: string, payment: Payment): ExchangeRequest => ({
   // What is there already names the order.
   url: withQuery(url, ...plausible(payment).filter(([name]) => !new URL(url).searchParams.has(name))),
 });
 
-const posted = (url: string, payment: Payment): ProbeRequest => ({
+const posted = (url: string, payment: Payment): ExchangeRequest => ({
   url,
   method: 'POST',
   body: new URLSearchParams(plausible(payment)).toString(),
@@ -70,7 +71,7 @@ const BROWSER = ['User-Agent', 'Mozilla/5.0'] as const;
  *
  * @param requestOf the request, or the reason to skip the case
  */
-const returns = (requestOf: (target: Target) => ProbeRequest | string): Run =>
+const returns = (requestOf: (target: Target) => ExchangeRequest | string): Run =>
   withOrder(async (target) => {
     const made = requestOf(target);
     if (typeof made === 'string') return skipped(made);

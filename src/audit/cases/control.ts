@@ -1,8 +1,16 @@
-import type { AuditCheck } from '../../contract/audit-report.ts';
 import { fixOfFailure } from '../../contract/describe-delivery.ts';
 import type { Payment } from '../../contract/payment.ts';
 import { duration } from '../../contract/time.ts';
-import { errorPage, ownWords, answerProblem as problemOfAnswer } from '../../domain/receiver-answer.ts';
+import type { Observation } from '../../delivery/exchange.ts';
+import { errorPage, ownWords, answerProblem as problemOfAnswer } from '../../diagnosis/receiver-answer.ts';
+import {
+  conditionProblem,
+  differsAtPath,
+  isCountOrLog,
+  numericChanges,
+  type OrderSnapshot,
+  stablePart,
+} from '../../shop/probe.ts';
 import { pause, performance } from '../../system/real-time.ts';
 import {
   type AuditCase,
@@ -15,17 +23,10 @@ import {
   withOrder,
   withoutProbe,
 } from '../case.ts';
-import { curlOf, type Observation } from '../client.ts';
 import { type Fix, MISTAKES } from '../mistakes.ts';
 import { originOf } from '../order-source.ts';
-import {
-  conditionProblem,
-  differsAtPath,
-  isCountOrLog,
-  numericChanges,
-  type OrderSnapshot,
-  stablePart,
-} from '../probe.ts';
+import type { AuditCheck } from '../report.ts';
+import { curlOf } from '../request-text.ts';
 import { routeOf, type Shop } from '../shop.ts';
 
 /** Whether the handler crashed. Plain servers such as Python's http.server answer 501 to an unknown method. */

@@ -18,8 +18,8 @@ import {
   type Target,
   withOrder,
 } from '../case.ts';
-import { curlsOf } from '../client.ts';
 import { swapCase, UNKNOWN_ORDER } from '../ipn.ts';
+import { curlsOf } from '../request-text.ts';
 import type { Shop } from '../shop.ts';
 import { guessedAddress } from './sandbox.ts';
 

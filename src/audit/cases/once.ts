@@ -1,4 +1,6 @@
 import type { Payment } from '../../contract/payment.ts';
+import type { ExchangeRequest } from '../../delivery/exchange.ts';
+import { isCountOrLog, numericChanges, type OrderSnapshot } from '../../shop/probe.ts';
 import { pause, performance } from '../../system/real-time.ts';
 import {
   type AuditCase,
@@ -29,9 +31,8 @@ import {
   withoutPlace,
   withoutProbe,
 } from '../case.ts';
-import { curlOfAll, described, type ProbeRequest } from '../client.ts';
 import { hundredth, type Ipn, plainAmount, swapCase, withQuery } from '../ipn.ts';
-import { isCountOrLog, numericChanges, type OrderSnapshot } from '../probe.ts';
+import { curlOfAll, described } from '../request-text.ts';
 import type { Shop } from '../shop.ts';
 import { OTHER_TRANSPORTS } from '../transports.ts';
 import { guessedAddress } from './sandbox.ts';
@@ -124,7 +125,7 @@ async function changesOfOne(shop: Shop): Promise<Map<string, number> | undefined
 }
 
 /** Requests that reach the shop at the same time. */
-const together = (requestsOf: (target: Target) => readonly ProbeRequest[] | string): Run =>
+const together = (requestsOf: (target: Target) => readonly ExchangeRequest[] | string): Run =>
   withOrder(async (target) => {
     const { shop, payment } = target;
     const requests = requestsOf(target);
@@ -211,7 +212,7 @@ const returnRefused = ({ shop, payment }: Target) =>
     : 'the order is made up, so the shop has no page for it';
 
 /** The IPN, and the returning browser. */
-function withReturn(target: Target): ProbeRequest[] | string {
+function withReturn(target: Target): ExchangeRequest[] | string {
   const { payment, ipn, post } = target;
   return returnRefused(target) ?? [post(ipn), { url: payment.successUrl }];
 }
@@ -512,7 +513,7 @@ const onPaid = (forge: Change, isSigned = false): Run =>
   });
 
 /** The same request twice for a pending order. The second must not change what a payment changes, such as the stock. */
-const twice = (requestOf: (target: Target) => ProbeRequest | string): Run =>
+const twice = (requestOf: (target: Target) => ExchangeRequest | string): Run =>
   withOrder(async (target) => {
     const { shop, payment } = target;
     const request = requestOf(target);

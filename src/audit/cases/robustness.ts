@@ -2,7 +2,11 @@ import { gzipSync } from 'node:zlib';
 import { GatewayError } from '../../contract/error.ts';
 import { FORM_TYPE } from '../../contract/media-types.ts';
 import { masked } from '../../contract/secrets.ts';
-import { errorPage, shownError } from '../../domain/receiver-answer.ts';
+import type { ExchangeRequest, Observation } from '../../delivery/exchange.ts';
+import { errorPage, shownError } from '../../diagnosis/receiver-answer.ts';
+import { IPN_NAMES } from '../../service/names.ts';
+import { sign } from '../../service/signature.ts';
+import { comparedBy } from '../../shop/probe.ts';
 import {
   type AuditCase,
   accepts,
@@ -26,9 +30,8 @@ import {
   type Target,
   withOrder,
 } from '../case.ts';
-import { decoded, type Observation, type ProbeRequest } from '../client.ts';
 import { type Pair, UNKNOWN_ORDER } from '../ipn.ts';
-import { comparedBy } from '../probe.ts';
+import { decoded } from '../request-text.ts';
 import type { Shop } from '../shop.ts';
 import { answerProblem, isBroken } from './control.ts';
 
@@ -226,7 +229,7 @@ function breakdown({ status, error, body }: Observation, refusal: Observation): 
 }
 
 /** A genuine IPN in an unusual form: the handler may reject it, but must accept the next correct IPN. */
-const survives = (changed: (target: Target) => Omit<ProbeRequest, 'url'>): Run =>
+const survives = (changed: (target: Target) => Omit<ExchangeRequest, 'url'>): Run =>
   withOrder(async (target) => {
     const { shop, payment, ipn, post } = target;
     await shop.pay(payment);
@@ -373,19 +376,15 @@ const ROBUST = family({ class: 'robustness', group: 'robustness', harm: BREAKS, 
 });
 
 /** Judges a response, which must not reveal a secret. */
-function judgeLeak(
-  { gateway, tools }: Shop,
-  request: ProbeRequest,
-  { body, headers }: Observation,
-): Judgement {
+function judgeLeak({ gateway }: Shop, request: ExchangeRequest, { body, headers }: Observation): Judgement {
   const response = `${headers.map((pair) => pair.join(': ')).join('\n')}\n${body}`;
   if (gateway.secretKey.length >= 6 && response.includes(gateway.secretKey))
     return fail('The response contains the secret key.');
   const form = typeof request.body === 'string' ? new URLSearchParams(request.body) : undefined;
-  const [amount, identifier] = [form?.get(tools.names.amount), form?.get(tools.names.identifier)];
+  const [amount, identifier] = [form?.get(IPN_NAMES.amount), form?.get(IPN_NAMES.identifier)];
   if (amount && identifier) {
-    const expected = tools.sign(amount, identifier, gateway.secretKey);
-    const isOwn = form?.getAll(tools.names.signature).includes(expected);
+    const expected = sign(amount, identifier, gateway.secretKey);
+    const isOwn = form?.getAll(IPN_NAMES.signature).includes(expected);
     if (!isOwn && response.toUpperCase().includes(expected))
       return fail('The response contains the expected signature.');
   }

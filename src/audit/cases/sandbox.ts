@@ -1,3 +1,4 @@
+import { splice } from '../../service/ipn.ts';
 import {
   type AuditCase,
   attack,
@@ -151,7 +152,7 @@ const SPLICE = family({
     about: 'A cheap sandbox payment whose amount and identifier, concatenated, equal those of the order.',
     run: withOrder(async (target) => {
       const { shop, payment } = target;
-      const cheap = shop.tools.splice(payment.amount, payment.identifier);
+      const cheap = splice(payment.amount, payment.identifier);
       if (!cheap) {
         const why = 'the identifier has its maximum length, so no digit of the amount can move into it';
         return { ...skipped(why), verdict: 'pass' };

@@ -1,5 +1,8 @@
 import { INITIATE_FIELDS } from '../../contract/request-fields.ts';
 import { DEFAULT_KEYS, EXAMPLE_KEYS } from '../../contract/sample-values.ts';
+import type { ExchangeRequest } from '../../delivery/exchange.ts';
+import { IPN_NAMES } from '../../service/names.ts';
+import { WRONG_SIGNATURE } from '../../shop/witness.ts';
 import {
   type AuditCase,
   type Cases,
@@ -10,8 +13,7 @@ import {
   type Target,
   withoutPlace,
 } from '../case.ts';
-import type { ProbeRequest } from '../client.ts';
-import { type Fields, type Ipn, type Pair, WRONG_SIGNATURE, withQuery } from '../ipn.ts';
+import { type Fields, type Ipn, type Pair, withQuery } from '../ipn.ts';
 import type { MistakeName } from '../mistakes.ts';
 import { AS_FORM, asJson, OTHER_TRANSPORTS, type Transport } from '../transports.ts';
 
@@ -100,7 +102,7 @@ const withSignatures = (transport: Transport, values: WrongSignature['values']) 
     const { shop, payment, ipn } = target;
     const fields = shop.jsonOf(payment);
     return values(ipn, shop.gateway.secretKey).map((value) =>
-      transport.send({ ...fields, [shop.tools.names.signature]: value }, target),
+      transport.send({ ...fields, [IPN_NAMES.signature]: value }, target),
     );
   });
 
@@ -196,7 +198,7 @@ function pathsLike(url: string): string[] {
   return paths.map((path) => origin + path + search);
 }
 
-const inQuery = (request: ProbeRequest, pair: Pair): ProbeRequest => ({
+const inQuery = (request: ExchangeRequest, pair: Pair): ExchangeRequest => ({
   ...request,
   url: withQuery(request.url, pair),
 });
@@ -206,7 +208,7 @@ const asList = (name: string) => `${name}[]`;
 /** A second identifier in the attacker's own genuine IPN: that of the order. */
 interface SecondIdentifier {
   where: string;
-  form: (own: Ipn, victim: Pair, target: Target) => Ipn | ProbeRequest | readonly ProbeRequest[];
+  form: (own: Ipn, victim: Pair, target: Target) => Ipn | ExchangeRequest | readonly ExchangeRequest[];
   /** The same in JSON text, if JSON can say it. */
   json?: (own: Fields, victim: Pair) => string;
   mistake?: MistakeName;
@@ -310,7 +312,7 @@ const asText = (id: string) => ['Array', '[object Object]', `['${id}']`, `["${id
 const identifierAsText: Forge = async (target) => {
   const { shop, payment } = target;
   const id = payment.identifier;
-  const requests: (Ipn | ProbeRequest)[] = [];
+  const requests: (Ipn | ExchangeRequest)[] = [];
   for (const text of asText(id).filter(({ length }) => length <= INITIATE_FIELDS.identifier.max)) {
     const own = await shop.attackerIpn(payment, text);
     const name = own.nameOf('identifier');

@@ -1,9 +1,9 @@
 import { setMaxListeners } from 'node:events';
 import { ARTIFACTS } from '../../audit/artifacts.ts';
-import { AUDIT_PRESETS, AUDIT_VERDICTS, type AuditVerdict, isReportable } from '../../contract/audit.ts';
-import type { AuditOptions } from '../../contract/audit-options.ts';
-import type { AuditedCase, AuditMistake, AuditReport } from '../../contract/audit-report.ts';
-import { auditHeadline, releases, severityIn } from '../../contract/audit-summary.ts';
+import type { AuditOptions } from '../../audit/audit-options.ts';
+import type { AuditedCase, AuditMistake, AuditReport } from '../../audit/report.ts';
+import { auditHeadline, releases, severityIn } from '../../audit/summary.ts';
+import { AUDIT_PRESETS, AUDIT_VERDICTS, type AuditVerdict, isReportable } from '../../audit/vocabulary.ts';
 import { usage } from '../../contract/error.ts';
 import { AUDIT_FIELDS } from '../../contract/request-fields.ts';
 import { pluralize, shorten } from '../../contract/text.ts';
@@ -26,6 +26,7 @@ import {
 } from '../command.ts';
 import { readConfiguration, startConfiguration } from '../configuration.ts';
 import { isNoneNamed } from '../connect.ts';
+import { InterruptedAudit } from '../interrupted-audit.ts';
 import { pairs, table } from '../output.ts';
 import { type Colours, onOneLine, Printed } from '../printed.ts';
 import { interruption } from '../signals.ts';
@@ -99,6 +100,7 @@ export const audit = defineCommand({
     ),
     html: text('file', 'also write the report as an HTML page'),
     thorough: flag('try every case (default: those that decide something different)'),
+    resume: flag('continue an audit that was interrupted in this folder'),
     all: flag('print every case of each mistake, and the fixes in all languages'),
     check: flag('only try the set-up: one order, its correct IPN, the probe and the condition'),
   },
@@ -119,6 +121,8 @@ export const audit = defineCommand({
         output.notice('Stopping after the current case. Press Ctrl-C again to stop immediately.');
     });
     await requireWritable([html], io.cwd);
+    const kept = new InterruptedAudit(io.cwd, ipnUrl ?? fields.orderUrl ?? fields.orderCmd ?? 'the shop');
+    const earlier = options.resume ? await kept.resume() : undefined;
     const { gateway, server, stop } = await emulatorFor(context, interrupted.now);
     try {
       const report = await auditReport(gateway, server, {
@@ -132,11 +136,14 @@ export const audit = defineCommand({
         dbCmd: options.dbCmd,
         dbSkip: options.dbSkip,
         shop: options.shop,
+        finished: earlier,
         thorough: options.thorough,
         timeoutMs: timeout,
         waitMs: wait,
         ...(orders !== undefined && { orders: Number(orders) }),
-        onCase: ({ name, verdict, why }, { done, of, leftMs }) => {
+        onCase: (audited, { done, of, leftMs }) => {
+          const { name, verdict, why } = audited;
+          kept.finished.push(audited);
           const left = leftMs < 1_000 ? '' : `, about ${span(leftMs, 1)} left`;
           // The control is the first, so this is the estimate for the whole audit.
           if (done === 1 && leftMs > LONG_MS) output.notice(`${pluralize(of, 'case')}${left}`);
@@ -145,6 +152,8 @@ export const audit = defineCommand({
         },
         onNotice: (text) => output.notice(`gateway-sim: ${text}`),
       });
+      if (!options.check) await kept.end(interrupted.soon.aborted, earlier);
+      if (interrupted.soon.aborted) output.notice('To continue, repeat the command with --resume.');
       const artifacts = io.env[ARTIFACTS];
       const { auditReports, htmlReport } = await import('../../audit/reports.ts');
       const shownUrl = output.secrets.mask(ipnUrl ?? fields.orderUrl ?? 'the shop');

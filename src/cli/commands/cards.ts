@@ -2,7 +2,6 @@ import type { CardWithTransactions } from '../../contract/card.ts';
 import { CARD_STATUSES, type CardAction, type CardMovementKind } from '../../contract/card-status.ts';
 import { command, hint } from '../../contract/error.ts';
 import { CARD_FIELDS, CARD_FILTERS, CARD_MOVEMENT_FIELDS } from '../../contract/request-fields.ts';
-import { CARD_DEFAULTS } from '../../contract/sample-values.ts';
 import { moment } from '../../contract/time.ts';
 import { changeCard, createCard, readCard, requireMerchant } from '../../library/merchant-client.ts';
 import { choice, defineCommand, type Group, pagedBy, requiredText, text, textsOf } from '../command.ts';
@@ -43,7 +42,7 @@ const show = defineCommand({
 const create = defineCommand({
   summary: 'create a card as a merchant would',
   options: {
-    ...textsOf(CARD_FIELDS, CARD_DEFAULTS),
+    ...textsOf(CARD_FIELDS),
     merchant: text('name', 'merchant of the card (default: the first merchant)'),
   },
   examples: ['cards create --amount 250 --title Travel'],

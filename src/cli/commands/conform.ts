@@ -8,7 +8,6 @@ import { hint, option, usage } from '../../contract/error.ts';
 import { PROFILE_NAMES } from '../../contract/profiles.ts';
 import { namesOf } from '../../contract/vocabulary.ts';
 import { controlServer, trustingAgent } from '../../library/control-client.ts';
-import { dialect } from '../../library/dialect.ts';
 import { requireMerchant } from '../../library/merchant-client.ts';
 import { readSecret, SEEN_IN_PS } from '../../options/resolve.ts';
 import type { ResolvedOptions } from '../../options/start-options.ts';
@@ -75,7 +74,6 @@ export const conform = defineCommand({
         ipnPort: ipnPort === undefined ? undefined : Number(ipnPort),
         live: live >= 2,
         inForce,
-        dialect,
         // From time to time, unless a program reads the output.
         onLine: (done, of) => {
           if (!output.json && done % 100 === 0 && done < of) output.notice(`[${done}/${of}]`);
@@ -174,7 +172,7 @@ async function targetAt(url: string, context: ConformContext): Promise<Place> {
   const place = { url, publicKey, secretKey, controlToken, agent };
   if (isWhole) return place;
   const { Target } = await import('../../conform/target.ts');
-  const target = new Target({ ...place, live: false, dialect });
+  const target = new Target({ ...place, live: false });
   await target.identify();
   // Only an emulator has a list of merchants.
   if (!target.isEmulator) return place;

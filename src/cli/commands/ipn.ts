@@ -9,20 +9,20 @@ import {
   remarksOn,
 } from '../../contract/describe-delivery.ts';
 import { command, GatewayError, hint, option, usage } from '../../contract/error.ts';
-import { ipnBodyIn, isDeliveryId } from '../../contract/pasted-ipn.ts';
 import type { Payment } from '../../contract/payment.ts';
 import { DIAGNOSE_FIELDS, FIRE_FIELDS, IPN_FILTERS, RESEND_FIELDS } from '../../contract/request-fields.ts';
 import { maskedIn } from '../../contract/secrets.ts';
 import { requireTamperings, TAMPERINGS } from '../../contract/tampering.ts';
 import { moment } from '../../contract/time.ts';
 import { DELIVERY_STATES, IPN_FORMATS } from '../../contract/vocabulary.ts';
-import { saysRefused } from '../../domain/receiver-answer.ts';
-import { dialect } from '../../library/dialect.ts';
+import type { VerifyKeys } from '../../diagnosis/mistakes.ts';
+import { ipnBodyIn, isDeliveryId } from '../../diagnosis/pasted-ipn.ts';
+import { saysRefused } from '../../diagnosis/receiver-answer.ts';
+import { verify as verifyIpn } from '../../diagnosis/verify.ts';
 import { merchantIn, requireMerchant } from '../../library/merchant-client.ts';
 import { readSecret, SEEN_IN_PS } from '../../options/resolve.ts';
 import { readText, reason } from '../../system/files.ts';
 import type { FiredIpn } from '../../usecases/fire-ipn.ts';
-import type { VerifyKeys } from '../../wire/dialect.ts';
 import {
   assignments,
   type Context,
@@ -271,7 +271,7 @@ async function fireFromHere(
   const copies = parallel === undefined ? undefined : copiesIn(parallel, fields);
   const { fireWithoutEmulator } = await import('../../usecases/fire-ipn.ts');
   const describe = (problem: string, value: unknown) => `--${problem} (got "${value}")`;
-  const ipns = await fireWithoutEmulator(fields, key, { copies, allowIpnHost, dialect, describe });
+  const ipns = await fireWithoutEmulator(fields, key, { copies, allowIpnHost, describe });
   // As in the records of an emulator.
   secrets.add([key.secretKey]);
   return maskedIn(ipns, secrets.maskKeys);
@@ -361,13 +361,12 @@ const verify = defineCommand({
   run: async ({ args: [argument], options, io, connect }) => {
     const { body, merchant } = await bodyToVerify(argument, options.body, io, connect);
     const keys = await verifyKeys({ ...options, merchant: options.merchant ?? merchant }, connect);
-    const tools = await dialect.ipn();
-    let verdict = tools.verify(body, keys, options.signature);
+    let verdict = verifyIpn(body, keys, options.signature);
     // Last, because a given secret key needs no emulator.
     if (!verdict.authentic && options.secret) {
       const { data } = await merchantsOf(connect).catch(() => ({ data: [] }));
       const replaced = data.flatMap(({ formerKeys }) => formerKeys ?? []);
-      verdict = tools.verify(body, { ...keys, replaced, signers: data }, options.signature);
+      verdict = verifyIpn(body, { ...keys, replaced, signers: data }, options.signature);
     }
     return {
       json: verdict,

@@ -4,7 +4,6 @@ import { describeAttempts } from '../../contract/describe-delivery.ts';
 import { command, GatewayError, type Hint, hint, usage } from '../../contract/error.ts';
 import type { Payment, PaymentFilter, Settled, SettleInput } from '../../contract/payment.ts';
 import { INITIATE_FIELDS, PAYMENT_FILTERS, phraseOf, SETTLE_FIELDS } from '../../contract/request-fields.ts';
-import { PAYMENT_DEFAULTS } from '../../contract/sample-values.ts';
 import { moment, REDIRECT_WAIT_MS } from '../../contract/time.ts';
 import {
   CHECKOUT_THEMES,
@@ -297,7 +296,7 @@ const { publicKey: _, checkoutTheme, ...CREATE_FIELDS } = INITIATE_FIELDS;
 const create = defineCommand({
   summary: 'initiate a payment as a merchant would',
   fields: {
-    ...textsOf(CREATE_FIELDS, PAYMENT_DEFAULTS),
+    ...textsOf(CREATE_FIELDS),
     theme: choice('theme', checkoutTheme.description, CHECKOUT_THEMES),
   },
   options: {

@@ -10,12 +10,14 @@ import type { MappedAddresses, Payment, Settled } from '../../contract/payment.t
 import { DEFAULT_LIMIT } from '../../contract/request-fields.ts';
 import { maskedCardNumber, maskedIn, shownHeader, shownHeaders } from '../../contract/secrets.ts';
 import { timestamp } from '../../contract/time.ts';
+import { verdictFields, verdictView } from '../../diagnosis/verdict.ts';
 import type { ReadonlyCollection } from '../../domain/collection.ts';
 import type * as stored from '../../domain/state.ts';
+import { maskCards } from '../../service/cards.ts';
+import { checkoutUrlOf } from '../../service/names.ts';
 import type { ClockReading } from '../../system/clock.ts';
 import type * as happened from '../../usecases/event-log.ts';
 import type { Settled as SettledPayment } from '../../usecases/payments.ts';
-import { verdictFields, verdictView } from '../../usecases/verdict.ts';
 import type { AppDependencies, ServerRuntime } from '../environment.ts';
 
 /*
@@ -50,10 +52,7 @@ export function wholeList<View>(data: View[]): { data: View[]; nextCursor: null 
   return { data, nextCursor: null };
 }
 
-export function paymentView(
-  payment: stored.Payment,
-  { runtime, dialect, payments }: AppDependencies,
-): Payment {
+export function paymentView(payment: stored.Payment, { runtime, payments }: AppDependencies): Payment {
   const {
     history: _history,
     messageId: _messageId,
@@ -61,7 +60,7 @@ export function paymentView(
     requestId: _request,
     ...record
   } = payment;
-  const checkoutUrl = dialect.checkoutUrl(payment, runtime.baseUrl());
+  const checkoutUrl = checkoutUrlOf(payment, runtime.baseUrl());
   const verdict = verdictView(payments.verdict(payment));
   return { ...record, checkoutUrl, mappedTo: mappedAddresses(payment, runtime), verdict };
 }
@@ -149,7 +148,7 @@ function openEventView(event: happened.SimEvent, parts: AppDependencies): SimEve
   const { seq, at } = event;
   switch (event.type) {
     case 'request':
-      return { seq, at, type: 'request', request: requestView(event.request, parts) };
+      return { seq, at, type: 'request', request: requestView(event.request) };
     case 'payment': {
       const { payment, before } = event;
       // What the change added to the payment.
@@ -174,16 +173,16 @@ function openEventView(event: happened.SimEvent, parts: AppDependencies): SimEve
 }
 
 /** Masks credentials in headers, card numbers and card codes. `secrets` masks the others. */
-function requestView(request: RecordedRequest, { dialect }: AppDependencies): RecordedRequest {
+function requestView(request: RecordedRequest): RecordedRequest {
   const headers = Object.entries(request.requestHeaders).map(([name, value]) => [
     name,
     shownHeader(name, value),
   ]);
-  const responseBody = request.responseBody && dialect.maskCards(request.responseBody);
+  const responseBody = request.responseBody && maskCards(request.responseBody);
   return { ...request, responseBody, requestHeaders: Object.fromEntries(headers) };
 }
 
 /** A recorded request with all secrets masked. */
 export function maskedRequest(request: RecordedRequest, parts: AppDependencies): RecordedRequest {
-  return maskedIn(requestView(request, parts), parts.secrets.mask);
+  return maskedIn(requestView(request), parts.secrets.mask);
 }

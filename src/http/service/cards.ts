@@ -2,7 +2,23 @@ import { GatewayError } from '../../contract/error.ts';
 import { query } from '../../contract/field.ts';
 import { optionalText } from '../../contract/input.ts';
 import type { Merchant } from '../../contract/merchant.ts';
-import type { PostedFields } from '../../wire/body.ts';
+import type { PostedFields } from '../../service/body.ts';
+import {
+  CardRequest,
+  cardAnswer,
+  cardDetails,
+  cardList,
+  readCard,
+  readCardId,
+  readPage,
+  readToggle,
+  ToggleRequest,
+  VirtualCardAnswer,
+  VirtualCardDetails,
+  VirtualCardList,
+} from '../../service/cards.ts';
+import { EXAMPLES } from '../../service/examples.ts';
+import { CARD_PATHS } from '../../service/names.ts';
 import { readFields } from '../body.ts';
 import type { App, AppContext, AppDependencies } from '../environment.ts';
 import { bearer } from '../guard.ts';
@@ -47,80 +63,77 @@ const CardListQuery = query('CardListQuery', 'Which page.', {
   page: optionalText('Page number, from 1.'),
 });
 
-function endpointsOf({ cards, dialect }: AppDependencies): Endpoint[] {
-  const { paths, messages } = dialect;
-  const { examples } = messages;
-  const changed = { status: 200, schemas: [messages.VirtualCardAnswer] };
-  const cardId = (c: AppContext) => dialect.readCardId(c.req.param('id') ?? '');
+function endpointsOf({ cards }: AppDependencies): Endpoint[] {
+  const changed = { status: 200, schemas: [VirtualCardAnswer] };
+  const cardId = (c: AppContext) => readCardId(c.req.param('id') ?? '');
   return [
     {
       method: 'GET',
-      path: paths.cards.list,
+      path: CARD_PATHS.list,
       summary: 'List virtual cards',
       lines: 'card-list*, card-auth-*, card-route-list-post',
       description: 'Newest first, 15 per page. A page past the end is empty.',
       query: CardListQuery,
-      answers: [{ status: 200, schemas: [messages.VirtualCardList], examples: examples.cardList }],
+      answers: [{ status: 200, schemas: [VirtualCardList], examples: EXAMPLES.cardList }],
       errors: [422],
       handle: (c, merchant) => {
-        const page = dialect.readPage(c.req.queries('page')?.at(-1));
-        return dialect.cardList(cards.page(merchant, page));
+        const page = readPage(c.req.queries('page')?.at(-1));
+        return cardList(cards.page(merchant, page));
       },
     },
     {
       method: 'GET',
-      path: paths.cards.read,
+      path: CARD_PATHS.read,
       summary: 'Get a virtual card with its transactions',
       lines: 'card-read*, card-transaction-*, card-charged, card-funded, card-route-card-delete',
       description: 'A card of another merchant is not found.',
-      answers: [{ status: 200, schemas: [messages.VirtualCardDetails], examples: examples.cardDetails }],
+      answers: [{ status: 200, schemas: [VirtualCardDetails], examples: EXAMPLES.cardDetails }],
       errors: [404, 405, 422],
       handle: (c, merchant) => {
         const card = cards.require(cardId(c), merchant);
-        return dialect.cardDetails(card, cards.transactions(card));
+        return cardDetails(card, cards.transactions(card));
       },
     },
     {
       method: 'POST',
-      path: paths.cards.create,
+      path: CARD_PATHS.create,
       summary: 'Create a virtual card',
       lines:
         'card-create*, card-amount-*, card-currency-*, card-title-*, card-name-on-card-*, card-email-*, card-all-at-once, card-unknown-fields, card-form-refused, card-json-*, card-error-shape, card-record-*, card-charges-rate, card-route-save-*',
       description: 'New cards are active. Their charges are deducted from the amount.',
-      body: { schema: messages.CardRequest, examples: examples.cardRequest },
-      answers: [{ ...changed, examples: examples.cardCreated }],
+      body: { schema: CardRequest, examples: EXAMPLES.cardRequest },
+      answers: [{ ...changed, examples: EXAMPLES.cardCreated }],
       errors: [422],
       handle: async (c, merchant) => {
-        const card = await cards.issue(merchant, dialect.readCard(await postedFields(c)));
-        return dialect.cardAnswer('created', card);
+        const card = await cards.issue(merchant, readCard(await postedFields(c)));
+        return cardAnswer('created', card);
       },
     },
     {
       method: 'PUT',
-      path: paths.cards.toggle,
+      path: CARD_PATHS.toggle,
       summary: 'Activate or block a virtual card',
       lines: 'card-toggle-*, card-block*, card-activate*, card-route-toggle-get',
       description:
         'Succeeds and changes nothing if the card already has this status. A canceled card is rejected.',
-      body: { schema: messages.ToggleRequest, examples: examples.toggleRequest },
-      answers: [{ ...changed, examples: examples.cardToggled }],
+      body: { schema: ToggleRequest, examples: EXAMPLES.toggleRequest },
+      answers: [{ ...changed, examples: EXAMPLES.cardToggled }],
       errors: [404, 409, 422],
       handle: async (c, merchant) => {
-        const { cardId: id, action } = dialect.readToggle(await postedFields(c));
+        const { cardId: id, action } = readToggle(await postedFields(c));
         const card = await cards.apply(merchant, id, action);
-        return dialect.cardAnswer(action === 'activate' ? 'activated' : 'blocked', card);
+        return cardAnswer(action === 'activate' ? 'activated' : 'blocked', card);
       },
     },
     {
       method: 'PUT',
-      path: paths.cards.cancel,
+      path: CARD_PATHS.cancel,
       summary: 'Cancel a virtual card',
       lines: 'card-cancel*, card-route-cancel-get',
       description: 'Permanent: a canceled card is rejected.',
-      answers: [{ ...changed, examples: examples.cardCanceled }],
+      answers: [{ ...changed, examples: EXAMPLES.cardCanceled }],
       errors: [404, 409, 422],
-      handle: async (c, merchant) =>
-        dialect.cardAnswer('canceled', await cards.apply(merchant, cardId(c), 'cancel')),
+      handle: async (c, merchant) => cardAnswer('canceled', await cards.apply(merchant, cardId(c), 'cancel')),
     },
   ];
 }

@@ -4,6 +4,7 @@ import { shellWord } from '../../contract/curl.ts';
 import { command, type GatewayError } from '../../contract/error.ts';
 import { moment } from '../../contract/time.ts';
 import type { Payment } from '../../domain/state.ts';
+import { CHECKOUT_PATHS, checkoutUrlOf, PAYMENT_PARAMETER } from '../../service/names.ts';
 import { type AppContext, type AppDependencies, basePath, type ServerRuntime } from '../environment.ts';
 import { statusOf } from '../errors.ts';
 import {
@@ -38,7 +39,7 @@ export function showStep(
   { value, problem }: Entry,
   status: 200 | 422 = 200,
 ) {
-  const { payments, runtime, dialect } = parts;
+  const { payments, runtime } = parts;
   const { settings, options } = runtime;
   const payment = payments.all.get(before.id) ?? before;
   const isLive = payment.mode === 'live';
@@ -48,8 +49,8 @@ export function showStep(
     ...page,
     step: step.name,
     payment: summaryOf(parts, payment, page.language),
-    path: basePath(runtime) + dialect.paths.checkout[payment.mode],
-    parameter: dialect.paymentParameter,
+    path: basePath(runtime) + CHECKOUT_PATHS[payment.mode],
+    parameter: PAYMENT_PARAMETER,
     page: randomBytes(16).toString('base64url'),
     value,
     email: step.email ?? '',
@@ -86,8 +87,8 @@ export function showClosed({ c, parts }: Visit, payment: Payment | null, stays =
 
 /** The page for a rejected request. */
 export function showRefused({ c, parts }: Visit, payment: Payment | null, error: GatewayError) {
-  const { runtime, dialect } = parts;
-  const backUrl = payment && dialect.checkoutUrl(payment, basePath(runtime));
+  const { runtime } = parts;
+  const backUrl = payment && checkoutUrlOf(payment, basePath(runtime));
   c.get('requestLog').notes = notesOf(error, runtime);
   const dashboard = dashboardOf(parts, payment);
   const page = customerView(c, runtime, payment);

@@ -1,9 +1,15 @@
+import * as z from 'zod/mini';
 import { CODE_LIFETIME_MS, MAX_ENTRY } from '../../contract/checkout.ts';
 import { GatewayError } from '../../contract/error.ts';
+import { field, query, text } from '../../contract/field.ts';
 import { parseInput } from '../../contract/input.ts';
 import { FORM_TYPE, HTML_TYPE } from '../../contract/media-types.ts';
-import { MODES, type Mode } from '../../contract/vocabulary.ts';
+import { SETTLE_FIELDS, sentenceOf } from '../../contract/request-fields.ts';
+import { DELIVERY_ORDERS, MODES, type Mode, OUTCOMES } from '../../contract/vocabulary.ts';
 import type { Payment } from '../../domain/state.ts';
+import { SETTLED_ERROR } from '../../service/errors.ts';
+import { postedMessage } from '../../service/fields.ts';
+import { CHECKOUT_PATHS, checkoutUrlOf, PAYMENT_PARAMETER } from '../../service/names.ts';
 import type { CheckoutResult } from '../../usecases/checkout.ts';
 import type { SettleCommand } from '../../usecases/payments.ts';
 import { readTextFields } from '../body.ts';
@@ -102,6 +108,21 @@ const STEPS: Readonly<Record<string, CheckoutStep>> = {
   },
 };
 
+const entered = field(text, 'What the customer entered.');
+
+const CheckoutQuery = query('CheckoutQuery', 'Selects the payment.', {
+  [PAYMENT_PARAMETER]: field(text, 'The payment id in the checkout URL.'),
+});
+
+const FORMS = {
+  EmailForm: postedMessage('EmailForm', 'First step of the checkout.', { email: entered }),
+  CodeForm: postedMessage('CodeForm', 'Second step of the checkout.', { code: entered }),
+  PanelForm: postedMessage('PanelForm', 'The form of the simulator panel.', {
+    outcome: field(z.enum(OUTCOMES), 'The outcome of the payment.'),
+    delivery: field(z.optional(z.enum(DELIVERY_ORDERS)), sentenceOf(SETTLE_FIELDS.delivery)),
+  }),
+} as const;
+
 const page: Answer = { status: 200, description: 'A page.', type: HTML_TYPE };
 const stays: Answer = { ...page, description: 'Settled without a redirect: delivery `ipn-only`.' };
 const seeOtherPage = seeOtherAnswer('To the next page, or to the merchant’s URL, exactly as received.');
@@ -113,15 +134,15 @@ const VIEWS = {
 
 /** Mounts the hosted checkout in both modes. */
 export function mountCheckout(app: App, parts: AppDependencies): void {
-  const { dialect, runtime } = parts;
+  const { runtime } = parts;
   for (const mode of MODES) {
     const checkout: Checkout = { parts, mode, rejected: new Map(), sent: new Map() };
     const operation = {
       tag: 'Service: checkout',
-      query: dialect.messages.CheckoutQuery,
+      query: CheckoutQuery,
       lines: 'checkout-*',
     } as const;
-    const path = dialect.paths.checkout[mode];
+    const path = CHECKOUT_PATHS[mode];
     for (const [method, description] of Object.entries(VIEWS)) {
       // A POST responds like the GET (observed: checkout-post), or with 405 (observed: checkout-post-refused).
       if (method === 'POST' && runtime.settings.choices.checkoutByPost === 'refused') continue;
@@ -147,7 +168,7 @@ export function mountCheckout(app: App, parts: AppDependencies): void {
         summary: `${summary}, in ${MODE_WORDS[mode]}`,
         description,
         source: 'chosen',
-        body: form && { types: [FORM_TYPE], schema: dialect.messages[form] },
+        body: form && { types: [FORM_TYPE], schema: FORMS[form] },
         answers: settles ? [stays, seeOtherPage] : [seeOtherPage],
         errors: [403, 404, 409, 410, ...(form ? [422] : [])],
       });
@@ -180,8 +201,8 @@ function guarded(checkout: Checkout, run: (visit: CheckoutVisit) => Promise<Resp
   };
 }
 
-function idOf({ c, parts }: CheckoutVisit): string {
-  return c.req.query(parts.dialect.paymentParameter) ?? '';
+function idOf({ c }: CheckoutVisit): string {
+  return c.req.query(PAYMENT_PARAMETER) ?? '';
 }
 
 function find(visit: CheckoutVisit): Payment | null {
@@ -193,7 +214,7 @@ function find(visit: CheckoutVisit): Payment | null {
 function paymentOf(visit: CheckoutVisit): Payment {
   const payment = find(visit);
   if (!payment) {
-    throw new GatewayError('not_found', `no payment has this ${visit.parts.dialect.paymentParameter}`);
+    throw new GatewayError('not_found', `no payment has this ${PAYMENT_PARAMETER}`);
   }
   visit.c.get('requestLog').paymentId = payment.id;
   return payment;
@@ -273,11 +294,11 @@ async function runOnce(
 }
 
 async function showEnd(visit: CheckoutVisit, payment: Payment | null): Promise<Response> {
-  const { payments, runtime, dialect } = visit.parts;
+  const { payments, runtime } = visit.parts;
   const address = payment && (await payments.autoSettled(payment));
   if (payment && address !== null) return redirectToMerchant(visit, payment, address);
   return payment && runtime.settings.choices.settledVisit === 'error'
-    ? visit.c.json(dialect.settledError)
+    ? visit.c.json(SETTLED_ERROR)
     : (await pages()).showClosed(visit, payment);
 }
 
@@ -298,7 +319,7 @@ async function redirectToMerchant(
 function backToPage(visit: CheckoutVisit, more = ''): Response {
   const { c, parts, mode } = visit;
   const id = encodeURIComponent(idOf(visit));
-  return seeOther(c, parts.dialect.checkoutUrl({ id, mode }, basePath(parts.runtime)) + more);
+  return seeOther(c, checkoutUrlOf({ id, mode }, basePath(parts.runtime)) + more);
 }
 
 /** Keeps only the newest entries of a map, so that visitors cannot fill the memory. */

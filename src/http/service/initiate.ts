@@ -8,8 +8,11 @@ import { PROFILES } from '../../contract/profiles.ts';
 import { shorten } from '../../contract/text.ts';
 import { MODES, type Mode } from '../../contract/vocabulary.ts';
 import { givenAs } from '../../options/resolve.ts';
-import { fieldReader, type PostedFields } from '../../wire/body.ts';
-import type { Dialect } from '../../wire/dialect.ts';
+import { fieldReader, type PostedFields } from '../../service/body.ts';
+import { REJECTIONS, rejectionBody } from '../../service/errors.ts';
+import { EXAMPLES } from '../../service/examples.ts';
+import { InitiateAnswer, InitiateRequest, initiateAnswer } from '../../service/initiate.ts';
+import { INITIATE_PATHS } from '../../service/names.ts';
 import { headersOf, type RequestHeaders, readFields } from '../body.ts';
 import type { App, AppContext, AppDependencies, ServerRuntime } from '../environment.ts';
 import { asGatewayError, statusOf } from '../errors.ts';
@@ -30,7 +33,7 @@ export const MODE_WORDS = { live: 'live mode', sandbox: 'test mode' } as const s
  */
 export function mountInitiate(app: App, parts: AppDependencies): void {
   for (const mode of MODES) {
-    const path = parts.dialect.paths.initiate[mode];
+    const path = INITIATE_PATHS[mode];
     app.options(path, (c) =>
       c.body(null, 204, {
         'Access-Control-Allow-Origin': '*',
@@ -39,7 +42,7 @@ export function mountInitiate(app: App, parts: AppDependencies): void {
         'Access-Control-Max-Age': '600',
       }),
     );
-    const describe = () => operationOf(mode, parts.dialect);
+    const describe = () => operationOf(mode);
     app.post(
       path,
       described(describe, (c: AppContext) => answerInitiate(c, readFields(c), mode, parts)),
@@ -53,7 +56,7 @@ export function mountInitiate(app: App, parts: AppDependencies): void {
       source: 'observed',
       lines: 'route-initiate-by-get*',
       body: undefined,
-      query: parts.dialect.messages.InitiateRequest,
+      query: InitiateRequest,
     });
     const answerGet = async (c: AppContext) => {
       const undecoded = /\?([^#]*)/.exec(c.req.url)?.[1] ?? '';
@@ -65,7 +68,7 @@ export function mountInitiate(app: App, parts: AppDependencies): void {
   }
 }
 
-function operationOf(mode: Mode, { messages }: Pick<Dialect, 'messages'>): Operation {
+function operationOf(mode: Mode): Operation {
   return {
     tag: 'Service: payments',
     summary: `Initiate a payment in ${MODE_WORDS[mode]}`,
@@ -75,16 +78,16 @@ function operationOf(mode: Mode, { messages }: Pick<Dialect, 'messages'>): Opera
     lines: 'initiate-*, field-*, amount-*, currency-*, refusal-*, route-initiate-*',
     body: {
       types: [FORM_TYPE, 'multipart/form-data', JSON_TYPE],
-      schema: messages.InitiateRequest,
-      examples: messages.examples.initiate,
+      schema: InitiateRequest,
+      examples: EXAMPLES.initiate,
     },
     answers: [
       {
         status: 200,
         description: 'The checkout URL for the customer, or an error.',
-        schemas: [messages.InitiateAnswer, ServiceError],
+        schemas: [InitiateAnswer, ServiceError],
         headers: { 'Access-Control-Allow-Origin': 'Always `*`.' },
-        examples: messages.examples.initiated[mode],
+        examples: EXAMPLES.initiated[mode],
       },
     ],
     errors: [401, 403, 422],
@@ -102,7 +105,7 @@ async function answerInitiate(
   mode: Mode,
   parts: AppDependencies,
 ): Promise<Response> {
-  const { dialect, runtime, payments } = parts;
+  const { runtime, payments } = parts;
   const { choices } = runtime.settings;
   const log = c.get('requestLog');
   // A native response with plain headers: Hono would copy them.
@@ -119,7 +122,7 @@ async function answerInitiate(
     log.requestBody = read.text;
     const payment = await payments.initiate(read, mode, log.id);
     const baseUrl = runtime.baseUrl();
-    const body = JSON.stringify(dialect.initiateAnswer(payment, baseUrl));
+    const body = JSON.stringify(initiateAnswer(payment, baseUrl));
     parts.events.sameSite(() => {
       const otherName = otherNameFor(baseUrl, payment.successUrl);
       return otherName && sameSiteNotice(baseUrl, otherName, runtime);
@@ -131,13 +134,13 @@ async function answerInitiate(
   } catch (thrown) {
     const error = asGatewayError(thrown);
     if (error.code === 'internal') parts.report(error.cause);
-    const isRejection = dialect.rejections.has(error.code);
+    const isRejection = REJECTIONS.has(error.code);
     const isOk = isRejection && runtime.options.errorStatus === 'ok';
     const given = isRejection ? read : undefined;
     const logged = given
       ? payments.withHint(error, given, (currency) => isInObserved(currency, runtime))
       : error;
-    const rejection = isRejection ? dialect.rejection(error, choices) : undefined;
+    const rejection = isRejection ? rejectionBody(error, choices) : undefined;
     return respond(isOk ? 200 : statusOf(error), noteError(log, logged, parts, rejection));
   }
 }

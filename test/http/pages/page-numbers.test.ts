@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { requireTamperings } from '../../../src/contract/tampering.ts';
 import { PLACES } from '../../../src/http/pages/dashboard/paths.ts';
+import { readCard } from '../../../src/service/cards.ts';
 import { pageOf } from '../../helpers/forms.ts';
 import { startReceiver } from '../../helpers/receiver.ts';
 import { CARD } from '../../helpers/records.ts';
@@ -55,11 +56,8 @@ const STEPS = {
     });
   },
   card: async ({ server }, at) => {
-    const { cards, merchants, dialect } = server.parts;
-    await cards.issue(
-      merchants.default,
-      dialect.readCard({ fields: { ...CARD, amount: `${at}.50` }, text: '' }),
-    );
+    const { cards, merchants } = server.parts;
+    await cards.issue(merchants.default, readCard({ fields: { ...CARD, amount: `${at}.50` }, text: '' }));
   },
   charge: async ({ server }, at) => {
     const [card] = server.parts.cards.all.values();

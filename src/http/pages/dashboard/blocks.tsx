@@ -1,7 +1,7 @@
 import { type Child, useContext } from 'hono/jsx';
 import type { CommandHint } from '../../../contract/error.ts';
 import { moment } from '../../../contract/time.ts';
-import type { ShopState } from '../../../usecases/shop-state.ts';
+import type { ShopState } from '../../../diagnosis/shop-state.ts';
 import { Link } from '../layout.tsx';
 import { PageContext } from './page.tsx';
 import { ago, clip } from './text.ts';

@@ -3,6 +3,7 @@ import { CARD_ACTIONS, CARD_MOVEMENTS, CARD_TRANSITIONS } from '../../../contrac
 import { command } from '../../../contract/error.ts';
 import { maskedCardNumber } from '../../../contract/secrets.ts';
 import type { Card } from '../../../domain/state.ts';
+import { readCard } from '../../../service/cards.ts';
 import type { AppDependencies } from '../../environment.ts';
 import { inGroups, Link, shownAmount } from '../layout.tsx';
 import { Ago, type Column, Facts, More, Section, Status, Table, Time } from './blocks.tsx';
@@ -154,9 +155,9 @@ export const CARD_PAGES: NounPages = {
     [CARD]: cardPage,
   },
   forms: {
-    [PLACES.cards.path]: async ({ cards, dialect, merchants }, { merchant, ...fields }) => {
+    [PLACES.cards.path]: async ({ cards, merchants }, { merchant, ...fields }) => {
       const owner = merchant ? merchants.require(merchant) : merchants.default;
-      return recordPath('cards', (await cards.issue(owner, dialect.readCard({ fields, text: '' }))).id);
+      return recordPath('cards', (await cards.issue(owner, readCard({ fields, text: '' }))).id);
     },
     ...byName(CARD_MOVEMENTS, (kind) => async ({ cards }, { amount = '', details }, id) => {
       await cards.move(id, kind, { amount: amount.trim(), ...(details && { details }) });

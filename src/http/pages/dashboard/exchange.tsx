@@ -5,7 +5,7 @@ import type { RecordedRequest } from '../../../contract/event.ts';
 import { withPaymentDefaults } from '../../../contract/sample-values.ts';
 import { shownHeaders } from '../../../contract/secrets.ts';
 import type { Attempt } from '../../../domain/state.ts';
-import type { ServiceCall } from '../../../wire/dialect.ts';
+import { initiateCall, type ServiceCall } from '../../../service/merchant.ts';
 import type { AppDependencies } from '../../environment.ts';
 import { Code, FoldedCode } from './blocks.tsx';
 import { PageContext } from './page.tsx';
@@ -18,7 +18,7 @@ export function SampleInitiate({ parts }: { parts: AppDependencies }) {
     { identifier: 'order-1' },
     { baseUrl, publicKey: parts.merchants.default.publicKey },
   );
-  const call = parts.dialect.merchant.initiate('sandbox', values);
+  const call = initiateCall('sandbox', values);
   return <Code id="sample" text={curlOf(call, baseUrl)} what="The command that initiates a payment" />;
 }
 

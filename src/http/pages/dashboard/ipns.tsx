@@ -1,9 +1,9 @@
 import type { Child } from 'hono/jsx';
 import { remarksOn } from '../../../contract/describe-delivery.ts';
 import { requireTamperings, TAMPERINGS } from '../../../contract/tampering.ts';
+import { type FullVerdict, faultOf } from '../../../diagnosis/verdict.ts';
 import type { Delivery, Payment } from '../../../domain/state.ts';
 import { attemptId, type StoryStep } from '../../../usecases/story.ts';
-import { type FullVerdict, faultOf } from '../../../usecases/verdict.ts';
 import type { AppDependencies } from '../../environment.ts';
 import { Fold, ShopPill, Warnings } from './blocks.tsx';
 import { Field, Form } from './forms.tsx';

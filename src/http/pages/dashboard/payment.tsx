@@ -10,6 +10,7 @@ import {
   type PaymentOutcome,
 } from '../../../contract/vocabulary.ts';
 import type { Payment } from '../../../domain/state.ts';
+import { checkoutUrlOf } from '../../../service/names.ts';
 import { attemptId } from '../../../usecases/story.ts';
 import { mappedAddresses } from '../../control/views.ts';
 import type { AppDependencies } from '../../environment.ts';
@@ -74,7 +75,7 @@ const LOOKS: Readonly<Record<PaymentOutcome, ButtonLook>> = {
 function Settle({ parts, payment, from }: { parts: AppDependencies; payment: Payment; from: string }) {
   const { auto, expiresAt } = payment;
   const order = parts.runtime.settings.delivery;
-  const checkoutUrl = parts.dialect.checkoutUrl(payment, parts.runtime.baseUrl());
+  const checkoutUrl = checkoutUrlOf(payment, parts.runtime.baseUrl());
   return (
     <div id="settle">
       <Form to={`${recordPath('payments', payment.id)}/settle`} hidden={{ from }} label="Finish this payment">

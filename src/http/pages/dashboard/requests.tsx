@@ -1,8 +1,8 @@
 import { GatewayError, hint } from '../../../contract/error.ts';
 import type { RecordedRequest } from '../../../contract/event.ts';
 import { moment } from '../../../contract/time.ts';
+import type { ShopState } from '../../../diagnosis/shop-state.ts';
 import { KEPT_ITEMS } from '../../../usecases/event-log.ts';
-import type { ShopState } from '../../../usecases/shop-state.ts';
 import type { StoryStep } from '../../../usecases/story.ts';
 import { maskedRequest } from '../../control/views.ts';
 import type { AppDependencies } from '../../environment.ts';
@@ -45,10 +45,10 @@ interface ListedRequest
 
 /** The request log and the IPNs, newest first. */
 function listedRequests(parts: AppDependencies): ListedRequest[] {
-  const { events, dialect, payments } = parts;
+  const { events, payments } = parts;
   const received = events.requests().map((request): ListedRequest => {
     const { id, target, paymentId, requestBody } = request;
-    const route = serviceRoute(target.split('?', 1)[0] ?? '', dialect);
+    const route = serviceRoute(target.split('?', 1)[0] ?? '');
     return {
       ...request,
       id: String(id),

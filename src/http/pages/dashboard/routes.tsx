@@ -116,7 +116,7 @@ export function dashboard(app: App, parts: AppDependencies): App {
   asset('live.js', 'text/javascript', SCRIPT);
   asset('dashboard.css', 'text/css', BASE_STYLES + DASHBOARD_STYLES + STATUS_STYLES);
   // Users of the dashboard do not know the routes of its forms.
-  pages.notFound((c) => refuse(c, missing, unknownRoute(requestLine(c), [], parts.dialect)));
+  pages.notFound((c) => refuse(c, missing, unknownRoute(requestLine(c), [])));
   pages.onError((error) => {
     throw error;
   });

@@ -1,5 +1,6 @@
 import { command, GatewayError } from '../../../contract/error.ts';
 import type { Merchant } from '../../../contract/merchant.ts';
+import { INITIATE_PATHS } from '../../../service/names.ts';
 import type { AppDependencies } from '../../environment.ts';
 import { Link, shownAmount } from '../layout.tsx';
 import { Code, Copyable, Facts, More, Section } from './blocks.tsx';
@@ -24,7 +25,7 @@ const settingsPage: PageRenderer = ({ parts }) => {
     `GATEWAY_SIM_URL=${baseUrl}`,
     `GATEWAY_SIM_PUBLIC_KEY=${first.publicKey}`,
     `GATEWAY_SIM_SECRET_KEY=${first.secretKey}`,
-    `GATEWAY_SIM_INITIATE_URL=${baseUrl}${parts.dialect.paths.initiate.sandbox}`,
+    `GATEWAY_SIM_INITIATE_URL=${baseUrl}${INITIATE_PATHS.sandbox}`,
   ];
   const content = (
     <>

@@ -1,9 +1,10 @@
 import { GatewayError } from '../../../contract/error.ts';
 import { requireFireable } from '../../../contract/fired-ipn.ts';
 import type { Merchant } from '../../../contract/merchant.ts';
-import { ipnBodyIn, isDeliveryId } from '../../../contract/pasted-ipn.ts';
+import { ipnBodyIn, isDeliveryId } from '../../../diagnosis/pasted-ipn.ts';
+import { signatureCode } from '../../../diagnosis/signature-code.ts';
+import { type Verification, verify } from '../../../diagnosis/verify.ts';
 import type { Delivery } from '../../../domain/state.ts';
-import type { Verification } from '../../../wire/dialect.ts';
 import type { AppDependencies } from '../../environment.ts';
 import { Difference, Facts, Languages, Section, Warnings } from './blocks.tsx';
 import { Field, Form } from './forms.tsx';
@@ -65,7 +66,7 @@ function Checked({ parts, given }: { parts: AppDependencies; given: FormValues }
         />
       </section>
       <Section id="lines" title="Code that computes it">
-        <Languages of={parts.dialect.signatureCode(body)} />
+        <Languages of={signatureCode(body)} />
       </Section>
     </>
   );
@@ -96,12 +97,12 @@ function pasted({ merchants, ipns }: AppDependencies, { body: text = '', merchan
 
 /** Checks a body as a careful receiver would. @param signature replaces the one in the body */
 function verifyFor(
-  { merchants, dialect }: AppDependencies,
+  { merchants }: AppDependencies,
   merchant: Merchant,
   body: string,
   signature?: string,
 ): Verification {
-  return dialect.verify(body, { ...merchant, merchants: merchants.all.values() }, signature);
+  return verify(body, { ...merchant, merchants: merchants.all.values() }, signature);
 }
 
 /** Opens the checker with the signature that the user's code computed for an IPN. */

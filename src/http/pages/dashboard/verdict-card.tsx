@@ -6,8 +6,8 @@ import {
   fixLabel,
 } from '../../../contract/describe-delivery.ts';
 import type { Diagnosis } from '../../../contract/diagnosis.ts';
+import type { FullVerdict } from '../../../diagnosis/verdict.ts';
 import type { Delivery, Payment } from '../../../domain/state.ts';
-import type { FullVerdict } from '../../../usecases/verdict.ts';
 import type { AppDependencies } from '../../environment.ts';
 import { Link } from '../layout.tsx';
 import { Difference, Facts, Languages, Time } from './blocks.tsx';

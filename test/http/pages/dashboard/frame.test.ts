@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { requireTamperings } from '../../../../src/contract/tampering.ts';
+import { readCard } from '../../../../src/service/cards.ts';
 import { startReceiver } from '../../../helpers/receiver.ts';
 import { CARD } from '../../../helpers/records.ts';
 import { ORDER, paid, type Sim, startSim, writable } from '../../../helpers/sim.ts';
@@ -189,12 +190,12 @@ describe('the search', () => {
   };
 
   it('finds payments and cards by the values shown on pages', async () => {
-    const { payments, cards, dialect, merchants } = sim.server.parts;
+    const { payments, cards, merchants } = sim.server.parts;
     const ada = { customer_name: 'Ada Lovelace', customer_email: 'ada@analytical.test' };
     await sim.initiate({ ...ORDER, ...ada, identifier: 'iced-tea', amount: '1250.34' });
     await paid(sim, { identifier: 'oat-milk', ipn_url: 'http://127.0.0.1:9/dairy' });
     const fields = { ...CARD, name_on_card: 'Grace Hopper' };
-    await cards.issue(merchants.default, dialect.readCard({ fields, text: '' }));
+    await cards.issue(merchants.default, readCard({ fields, text: '' }));
     const tea = payments.find('iced-tea');
     for (const text of [
       'iced-tea',

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { checkoutUrlOf } from '../../../../src/service/names.ts';
 import { payWithMistakes } from '../../../helpers/busy.ts';
 import { postForm } from '../../../helpers/forms.ts';
 import { type Receiver, startReceiver } from '../../../helpers/receiver.ts';
@@ -157,7 +158,7 @@ describe("a payment's page", () => {
 
   it('also shows requests that changed nothing', async () => {
     const id = await paid();
-    await fetch(sim.server.parts.dialect.checkoutUrl({ id, mode: 'sandbox' }, sim.url));
+    await fetch(checkoutUrlOf({ id, mode: 'sandbox' }, sim.url));
     const [, closed] = [...stepsIn(await pageOf(id))].find(([name]) => name.startsWith('step-request')) ?? [];
     expect(closed).toMatch(/GET \/sandbox\/initiate\/payment\/checkout<.*>409</s);
   });
