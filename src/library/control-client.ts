@@ -220,7 +220,7 @@ export function noServer(url: string, cause?: unknown): GatewayError {
     });
   }
   return new GatewayError('no_server', `no gateway-sim is running at ${url}`, {
-    hint: hint`Start one with: ${command('start')}`,
+    hint: hint`If one runs for another folder, add ${option('url')}. Otherwise, start one with: ${command('start')}`,
     cause,
   });
 }
