@@ -22,7 +22,11 @@ it.each([
     'reset',
     ['tests: Reset', 'state: Export and reset'],
   ],
-  ['the section with the rarest word first, if none has all', 'data payments', ['state: State', 'tests: Reset']],
+  [
+    'the section with the rarest word first, if none has all',
+    'data payments',
+    ['state: State', 'tests: Reset'],
+  ],
   ['no word in the middle of another', 'port', []],
   ['nothing without a word', '?', []],
 ])('a search finds %s', (_, words, headings) => {
