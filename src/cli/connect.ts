@@ -5,6 +5,7 @@ import { command, GatewayError, hint, option, usage } from '../contract/error.ts
 import {
   type ControlServer,
   controlServer,
+  foreignServer,
   isEmulator,
   isSuccess,
   isUntrusted,
@@ -52,7 +53,8 @@ export async function connect(
   const file = choice.url === undefined && !choice.dataDir ? await configured(io) : undefined;
   const dataDir = choice.dataDir ?? file?.dataDir;
   const info = dataDir ? await readServerInfo(resolve(cwd, dataDir)) : await findServer(cwd);
-  const url = choice.url ?? info?.url ?? file?.url;
+  // The address of the dashboard means its emulator.
+  const url = choice.url?.replace(/\/_sim\/?$/, '') ?? info?.url ?? file?.url;
   if (url === undefined && (choice.dataDir || !guess)) {
     const where = dataDir ?? `${DEFAULT_DATA_DIR} in this or a parent folder`;
     const unset = dataDir === undefined ? ', and neither --url nor GATEWAY_SIM_URL is set' : '';
@@ -143,13 +145,6 @@ export async function probe(
     // Anything that accepts the connection counts as a server, even if it does not respond.
     return error instanceof GatewayError && error.code === 'timed_out' ? 'unready' : 'nothing';
   }
-}
-
-/** The error for an address of another server. */
-export function foreignServer(url: string): GatewayError {
-  return new GatewayError('no_server', `the server at ${url} is not gateway-sim, so nothing was sent`, {
-    hint: hint`Specify the emulator with ${option('url')} or ${option('dataDir')}.`,
-  });
 }
 
 /** Whether an error means that no emulator is running. */

@@ -100,16 +100,15 @@ export function firstLineOf(whole: string): string | undefined {
   return first === undefined ? undefined : onOneLine(shorten(first.trim(), SHOWN_OF_ANSWER));
 }
 
-/** What to run next if the last attempt was not accepted; nothing if its cause is known. */
+/** What to run next if the last attempt was not accepted. */
 export function whatToDo({ id, state, attempts, verdict, unexplained }: ReportedDelivery): Hint[] {
   const last = attempts.at(-1);
   // The egress guard rejected it, so nothing was sent.
   if (id === null || !last || state === 'refused' || verdict.tone !== 'bad') return [];
-  if (unexplained) return [hint`Find the cause: ${command('ipn diagnose', id)}`];
+  const isAnswered = last.responseStatus !== null && last.error !== null;
   return [
-    ...(last.responseStatus !== null && last.error !== null
-      ? [hint`Request and response: ${command('ipn show', id)}`]
-      : []),
+    ...(unexplained ? [hint`Find the cause: ${command('ipn diagnose', id)}`] : []),
+    ...(isAnswered && !unexplained ? [hint`Request and response: ${command('ipn show', id)}`] : []),
     ...(state === 'failed' ? [hint`After the fix, resend it: ${command('ipn resend', id)}`] : []),
   ];
 }

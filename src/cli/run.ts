@@ -291,6 +291,7 @@ export async function buildProgram({
   const program = new Commander(invocation)
     .description('A local emulator of a hosted payment gateway. No real money moves.')
     .version(VERSION, '-V, --version', 'print the version; with --verbose also the active profile')
+    .showHelpAfterError(`  For all commands, run: ${invocation} --help`)
     .addHelpText('after', examples(['start', 'payments create', 'pay --approve'], invocation))
     .addHelpText('after', EXIT_CODE_HELP);
   const wanted = Object.entries(COMMANDS).filter(([word]) => word === first);

@@ -32,7 +32,7 @@ export const ClockInput = request(
       z.optional(
         textThat(
           (value) => parseDuration(value) !== undefined,
-          'must be a duration such as 500ms, 2s, 1m or 1h: the clock only moves forward',
+          'must be a duration such as 500ms, 2s, 1m or 1h: the clock only moves forward, and clock reset returns it to real time',
         ),
       ),
       'How far to advance. Everything that falls due on the way runs in order.',

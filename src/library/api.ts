@@ -316,7 +316,7 @@ export interface GatewaySimClient {
    *   shop that is not on a loopback or private address
    */
   audit(options: AuditOptions): Promise<AuditReport>;
-  /** Resets the state to the initial fixtures and faults. Merchants keep their keys, and the clock does not change. */
+  /** Resets the state to the initial fixtures and faults. Merchants keep their keys; the clock shows real time again. */
   reset(): Promise<void>;
   /** Exports the whole state. */
   snapshot(): Promise<StateSnapshot>;

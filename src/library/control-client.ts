@@ -96,7 +96,7 @@ export function controlServer({
     if (isEmulator(answer) && isSuccess(answer)) return answer;
     const refusal = isEmulator(answer) && (await readJson(answer).catch(() => null));
     answer.destroy();
-    throw refusal === false ? noServer(url) : (errorFrom(refusal) ?? unlikeGatewaySim(url));
+    throw refusal === false ? foreignServer(url) : (errorFrom(refusal) ?? unlikeGatewaySim(url));
   };
   const call = async (key: string, input: LooseInput = {}) => {
     // A server that sends single bytes must not hold a command.
@@ -201,6 +201,13 @@ export function unlikeGatewaySim(url: string, cause?: unknown): GatewayError {
   });
 }
 
+/** The error for an address of another server. */
+export function foreignServer(url: string): GatewayError {
+  return new GatewayError('no_server', `the server at ${url} is not gateway-sim`, {
+    hint: hint`Specify the emulator with ${option('url')} or ${option('dataDir')}, or start one with: ${command('start')}`,
+  });
+}
+
 /** The error if no gateway-sim, or no trusted one, responds at this address. */
 export function noServer(url: string, cause?: unknown): GatewayError {
   // The request was not sent.
@@ -213,7 +220,7 @@ export function noServer(url: string, cause?: unknown): GatewayError {
     });
   }
   return new GatewayError('no_server', `no gateway-sim is running at ${url}`, {
-    hint: hint`Start one with: ${command('start')}`,
+    hint: hint`If one runs for another folder, add ${option('url')}. Otherwise, start one with: ${command('start')}`,
     cause,
   });
 }

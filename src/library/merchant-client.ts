@@ -95,7 +95,11 @@ export async function initiatePayment(server: ControlServer, mode: Mode, values:
   if (checkoutUrl !== undefined) return { checkoutUrl, id: paymentIdOf(checkoutUrl) };
   // Caused by a fault rule, for example, not by the fields.
   const code = status === 429 || status >= 500 ? 'check_failed' : 'invalid_fields';
-  throw new GatewayError(code, message, { problems: problems ?? [message] });
+  throw new GatewayError(code, message, {
+    problems: problems ?? [message],
+    // The service does not tell a merchant how to start its emulator.
+    hint: hint`If your gateway accepts this, the log says how to accept it here: ${command('logs')}`,
+  });
 }
 
 /** The variables that `keys env` prints and that `exec` and the library set. */

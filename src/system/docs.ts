@@ -50,41 +50,53 @@ interface DocSection {
   heading: string;
 }
 
-const MAX_FOUND = 20;
+/** Enough for one screen, with the best at its top (chosen). */
+const MAX_FOUND = 10;
 
 /**
- * The pages and sections that have all words, or longer words that begin with them. Those whose heading has the
- * greatest share of the words are first.
+ * The pages and sections that have these words, or longer words that begin with them: best first. Rare words count more,
+ * and words of a heading, or of a short section, more again. Reference pages count less.
  */
 export function searchDocs(pages: readonly DocPage[], text: string): DocSection[] {
-  const words = wordsOf(text);
-  if (words.length === 0) return [];
-  return pages
-    .flatMap(sectionsOf)
-    .filter(({ text }) => occurring(words, text).length === words.length)
-    .map(({ topic, heading }) => {
-      const share = occurring(words, heading).length / wordsOf(heading).length;
-      return { topic, heading, share };
-    })
-    .sort((one, other) => other.share - one.share)
+  const sections = pages.flatMap(sectionsOf).map((section) => ({
+    ...section,
+    heads: wordsOf(section.heading),
+    all: wordsOf(section.text),
+  }));
+  const scores = new Map(sections.map((section) => [section, 0]));
+  for (const word of new Set(wordsOf(text))) {
+    const counted = sections.map((section) => ({ section, share: shareOf(word, section.all) }));
+    const having = counted.filter(({ share }) => share > 0);
+    const rarity = Math.log(sections.length / having.length) + 0.1;
+    for (const { section, share } of having) {
+      const weight = 1 + 3 * Math.sqrt(shareOf(word, section.heads)) + 5 * Math.sqrt(share);
+      const guide = section.group === 'Reference' ? 0.6 : 1;
+      scores.set(section, (scores.get(section) ?? 0) + rarity * weight * guide);
+    }
+  }
+  const best = Math.max(...scores.values());
+  return [...scores]
+    .filter(([, score]) => score > best / 2)
+    .sort(([, one], [, other]) => other - one)
     .slice(0, MAX_FOUND)
-    .map(({ share, ...section }) => section);
+    .map(([{ topic, heading }]) => ({ topic, heading }));
 }
 
 const wordsOf = (text: string): string[] => text.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? [];
 
-function occurring(words: readonly string[], text: string): string[] {
-  const all = [...new Set(wordsOf(text))];
-  return words.filter((word) => all.some((one) => one.startsWith(word)));
+/** The share of a text's words that begin with a word. */
+function shareOf(word: string, all: readonly string[]): number {
+  return all.filter((one) => one.startsWith(word)).length / Math.max(1, all.length);
 }
 
-/** The sections of a page. The first one, under its title, is the whole page. */
-function sectionsOf({ topic, title, text }: DocPage) {
-  const sections = text
-    // A comment in a program is not a heading.
-    .replace(/^```[\s\S]*?^```$/gm, (code) => code.replace(/^#/gm, ' #'))
-    .split(/^#{2,4} /m)
-    .slice(1)
-    .map((section) => ({ topic, heading: section.split('\n', 1)[0] ?? '', text: section }));
-  return [{ topic, heading: title, text }, ...sections];
+/** The sections of a page. The first one, under its title, ends at the next heading. */
+function sectionsOf({ topic, title, group, text }: DocPage) {
+  return (
+    text
+      // A comment in a program is not a heading.
+      .replace(/^```[\s\S]*?^```$/gm, (code) => code.replace(/^#/gm, ' #'))
+      .split(/^#{1,4} /m)
+      .slice(1)
+      .map((section) => ({ topic, group, heading: section.split('\n', 1)[0] || title, text: section }))
+  );
 }

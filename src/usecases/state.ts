@@ -24,13 +24,16 @@ export function stateUseCases(parts: UseCaseDependencies) {
 
     /**
      * Restores the initial fixtures and fault rules. Merchants keep their keys, so that running code still works.
-     * Due tasks are dropped. The clock does not change.
+     * Due tasks are dropped, and the clock returns to the system's time or to that of the fixtures.
      */
     async reset(): Promise<void> {
       const fixtures = await parts.initial();
       const snapshot = { ...fixtures, merchants: keptMerchants(store.state, fixtures) };
       // Running code may use keys that were generated after the start, so pinned keys are not restored.
       await replace(parts, snapshot, { wallets: parts.preparation.wallets });
+      // Only now: time that is released from a pause must not run tasks of the old state.
+      await parts.clock.reset();
+      resumeClock(parts.clock, store.state);
       faults.reset();
       events.forget('the state was reset');
       parts.rows.forget();
@@ -47,7 +50,10 @@ export function stateUseCases(parts: UseCaseDependencies) {
      */
     async restore(text: Buffer): Promise<void> {
       const snapshot = await validated(text, parts.settings.currencies.keys());
-      await replace(parts, snapshot, parts.preparation);
+      // A moved clock keeps its time.
+      const moved = [...store.state.clock.values()];
+      await replace(parts, moved.length ? { ...snapshot, clock: moved } : snapshot, parts.preparation);
+      if (!moved.length) resumeClock(parts.clock, store.state);
       events.forget('a state was imported');
     },
   };
@@ -55,7 +61,7 @@ export function stateUseCases(parts: UseCaseDependencies) {
 
 /** Applies the options to a state and stores both in one write. */
 async function replace(
-  { store, settings, clock, renewIds }: UseCaseDependencies,
+  { store, settings, renewIds }: UseCaseDependencies,
   snapshot: Snapshot,
   preparation: Preparation,
 ): Promise<void> {
@@ -63,18 +69,14 @@ async function replace(
   const part = new State();
   part.apply({ merchants, wallets });
   part.apply(prepare(part, preparation, settings).change);
-  // A moved clock keeps its time.
-  const isMoved = store.state.clock.size > 0;
   const whole = {
     ...snapshot,
-    clock: isMoved ? [...store.state.clock.values()] : snapshot.clock,
     merchants: [...part.merchants.values()],
     wallets: [...part.wallets.values()],
   };
   const replaced = store.replace(whole);
   renewIds();
   await replaced;
-  if (!isMoved) resumeClock(clock, store.state);
 }
 
 /** The current merchants with the balances of the fixtures, plus any merchants that only the fixtures have. */

@@ -74,8 +74,8 @@ describe('a command that looks for an emulator', () => {
       const args = [command, '--url', other.url];
       const { code, stdout, stderr } = await run(args, { cwd: await temporaryFolder() });
       expect([command, code, stdout]).toEqual([command, 3, '']);
-      expect(stderr).toContain(`no gateway-sim is running at ${other.url}`);
-      expect(stderr).toMatch(/Start one with: .* start$/m);
+      expect(stderr).toContain(`the server at ${other.url} is not gateway-sim`);
+      expect(stderr).toMatch(/start one with: .* start$/m);
     }
   });
 

@@ -61,6 +61,12 @@ it.each([
   ['two emulators', 'configuration'],
   ['shop already', 'existing'],
   ['Django', 'existing'],
+  ['second emulator', 'configuration'],
+  ['declined payment', 'troubleshooting'],
+  ['what must my handler answer', 'troubleshooting'],
+  ['where is my data', 'troubleshooting'],
+  ['lost ipn', 'faults'],
+  ['clock', 'time'],
 ])('a search for %s finds the page %s', async (words, topic) => {
   const { stdout } = await run(['docs', '--json', ...words.split(' ')], { cwd });
   expect(JSON.parse(stdout).data.map((one: { topic: string }) => one.topic)).toContain(topic);

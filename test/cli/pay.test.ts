@@ -30,6 +30,10 @@ describe('pay', () => {
     await run(['payments', 'create', '--ipn-url', `${receiver.url}/ipn`], { cwd });
     const { stdout } = await run(['pay', '--approve'], { cwd });
     expect(stdout).toMatch(/^IPN +delivered: .*: The first got 200\. .* 200\.$/ms);
+    await run(['faults', 'clear'], { cwd });
+    await run(['payments', 'create', '--ipn-url', `${receiver.url}/ipn`], { cwd });
+    const twice = await run(['pay', '--approve', '--delivery', 'ipn-twice'], { cwd });
+    expect(twice.stdout).toMatch(/^IPN 1 +delivered: .* 200$\n^IPN 2 +delivered: .* 200$/m);
   });
 
   it('accepts an identifier with any characters', async () => {
@@ -216,6 +220,14 @@ describe('pay', () => {
     const next = status === 401 ? 'Find the cause: .* ipn diagnose' : 'Request and response: .* ipn show';
     expect(stderr).toMatch(new RegExp(`^${next} ipn_\\w+$`, 'm'));
     expect((await run(['logs'], { cwd })).stdout).toMatch(new RegExp(`^ +! +${next} ipn_\\w+$`, 'm'));
+  });
+
+  it('names the command that resends an IPN of which the cause is not known', async () => {
+    const receiver = await startReceiver([{ status: 400 }]);
+    const { cwd, create } = await start();
+    await create('order-1', '--ipn-url', `${receiver.url}/ipn`);
+    const { stderr } = await run(['pay', '--approve'], { cwd });
+    expect(stderr).toMatch(/ipn diagnose ipn_\w+\nAfter the fix, resend it: .* ipn resend ipn_\w+\n/);
   });
 
   it.each([

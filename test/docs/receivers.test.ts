@@ -1,9 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { readdir, symlink, writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { connectGatewaySim } from '../../src/index.ts';
 import { runProgram } from '../helpers/child.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
@@ -11,8 +10,7 @@ import { bother } from '../helpers/hostile-clients.ts';
 import { AUDIT_CASES, IS_RELEASE, sample } from '../helpers/scope.ts';
 import { ask, ORDER, type Sim, startSim } from '../helpers/sim.ts';
 import { missing } from '../merchants/running.ts';
-import { recipe } from '../recipes/project.ts';
-import { fence, PAGES, ROOT } from './pages.ts';
+import { fence, ROOT } from './pages.ts';
 import { serve } from './serve.ts';
 
 const RECEIVERS = [
@@ -244,7 +242,6 @@ print(f'http://localhost:{server.server_port}', flush=True)
 server.serve_forever()`;
 
 describe.each([
-  ['the shop in tests.md', 'node', [process.execPath, 'shop.cjs']],
   ['payments.cjs from init', 'node', [process.execPath, '-e', NODE_SERVER]],
   ['payments.php from init', 'php', ['php', '-S', 'localhost:0', join(INIT, 'payments.php')]],
   ['payments.py from init', 'python', ['python3', '-c', PYTHON_SERVER]],
@@ -253,10 +250,9 @@ describe.each([
   test.skipIf(why)(
     `survives hostile clients, and accepts genuine IPNs${why ? ` (${why})` : ''}`,
     async () => {
-      const cwd = await temporaryFolder({ 'shop.cjs': recipe('shop.cjs') });
       const sim = await startSim();
       const env = { PORT: '0', GATEWAY_SIM_SECRET_KEY: sim.secretKey };
-      const url = `${await serve(command, { cwd, env })}/ipn`;
+      const url = `${await serve(command, { env })}/ipn`;
       await bother(url);
       const { state } = await paid(sim, { identifier: 'order-1', amount: '49.90', currency: 'USD' }, url);
       expect(state).toBe('delivered');
@@ -287,28 +283,4 @@ test.each(ALONE)('the payments file for %s says what to do without a key', async
   expect(stdout + stderr).toMatch(
     /GATEWAY_SIM_PUBLIC_KEY is not set: run your program with .npx gateway-sim exec/,
   );
-});
-
-const CLASSES = /fails in classes (D) and (E), and shows risks in classes (G), (M) and (splice)/;
-const alone = IS_RELEASE ? ', and no others' : '';
-test(`an audit of the shop in tests.md finds the mistakes that the page lists${alone}`, async () => {
-  const [, ...listed] = CLASSES.exec(PAGES['src/docs/tests.md'] ?? '') ?? [];
-  const file = join(await temporaryFolder(), 'shop.cjs');
-  await writeFile(file, recipe('shop.cjs'));
-  const sim = await connectGatewaySim(
-    (await startSim({ secretKey: 'sec_sim_kept_by_this_shop_alone_1' })).url,
-  );
-  const shop = await createRequire(import.meta.url)(file).openShop(sim);
-  onTestFinished(() => shop.close());
-  let orders = 0;
-  const { cases } = await sim.audit({
-    ipnUrl: `${shop.url}/ipn`,
-    order: () => shop.checkout(`audited-order-${++orders}`),
-    probe: (identifier) => JSON.stringify({ paid: shop.isPaid(identifier) }),
-    paidWhen: '.paid=true',
-    only: IS_RELEASE ? undefined : listed,
-  });
-  const found = (wanted: string) =>
-    new Set(cases.filter(({ verdict }) => verdict === wanted).map((one) => one.class));
-  expect([...found('fail'), ...found('at-risk')].sort()).toEqual(listed);
 });

@@ -228,10 +228,10 @@ test('the commands in retries.md turn on retries', async () => {
 
 test('the commands in time.md move the clock to 2030 and back', async () => {
   const shell = await openShell();
-  await shell.type(fence('time.md: Time', 'sh'));
+  await shell.type(fence('time.md: Time and clock', 'sh'));
   const { stdout } = await shell.type('npx gateway-sim clock --json');
   expect(JSON.parse(stdout)).toMatchObject({ frozen: false, aheadMs: 0 });
-  const typed = await shell.type(fence('time.md: Time', 'sh').replace(/.*clock reset.*\n/, ''));
+  const typed = await shell.type(fence('time.md: Time and clock', 'sh').replace(/.*clock reset.*\n/, ''));
   expect(typed.stdout).toContain('2030-01-01T00:00');
 });
 

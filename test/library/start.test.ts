@@ -211,7 +211,7 @@ describe('connectGatewaySim', () => {
     const other = await startReceiver([answer]);
     await expect(connectGatewaySim(other.url)).rejects.toMatchObject({
       code: 'no_server',
-      message: `no gateway-sim is running at ${other.url}`,
+      message: `the server at ${other.url} is not gateway-sim`,
     });
   });
 });

@@ -20,24 +20,19 @@ beforeAll(async () => {
     'package.json',
     JSON.stringify({ ...manifest, scripts: { test: 'node --test ci.test.mjs' } }),
   );
-  await project.recipes('shop.cjs');
+  await project.shop();
   await project.write(
     'ci.test.mjs',
-    `import assert from 'node:assert/strict';
-     import { test } from 'node:test';
+    `import { test } from 'node:test';
      import { connectGatewaySim } from 'gateway-sim';
-     import { openShop } from './shop.cjs';
+     import { server } from './shop.cjs';
      test('an order is paid', async () => {
        const sim = await connectGatewaySim();
-       const shop = await openShop({
-         initiateUrl: process.env.GATEWAY_SIM_INITIATE_URL,
-         publicKey: process.env.GATEWAY_SIM_PUBLIC_KEY,
-         secretKey: process.env.GATEWAY_SIM_SECRET_KEY,
-       });
-       await shop.checkout('order-1');
-       await sim.payments.approve('order-1');
-       assert.ok(shop.isPaid('order-1'));
-       shop.close();
+       server.listen(0);
+       const { identifier } = await sim.payments.visit('http://localhost:' + server.address().port + '/orders', {});
+       await sim.payments.approve(identifier);
+       await sim.ipns.assertDelivered(identifier);
+       server.close();
      });`,
   );
 });

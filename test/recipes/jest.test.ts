@@ -16,7 +16,7 @@ const CONNECTED = `
 async function shopProject() {
   const project = await createProject(['jest']);
   onTestFinished(project.remove);
-  await project.recipes('shop.cjs');
+  await project.shop();
   return project;
 }
 
@@ -47,17 +47,18 @@ describe.skipIf(why)(`in Jest${why}`, () => {
     await project.write(
       'fake.test.js',
       `const { GatewayError, startGatewaySim } = require('gateway-sim');
-       const { openShop } = require('./shop.cjs');
+       const { server } = require('./shop.cjs');
        test('an order is paid', async () => {
          const sim = await startGatewaySim();
-         const shop = await openShop(sim);
-         await shop.checkout('order-1');
-         await sim.payments.approve('order-1');
-         await sim.ipns.waitFor({ payment: 'order-1', state: 'delivered' });
-         expect(shop.isPaid('order-1')).toBe(true);
+         Object.assign(process.env, sim.env);
+         server.listen(0);
+         const shop = 'http://localhost:' + server.address().port;
+         const { identifier } = await sim.payments.visit(shop + '/orders', {});
+         await sim.payments.approve(identifier);
+         await sim.ipns.waitFor({ payment: identifier, state: 'delivered' });
          const waited = sim.payments.waitFor({ identifier: 'order-2' }, { timeout: 50 });
          await expect(waited).rejects.toThrow(GatewayError);
-         shop.close();
+         server.close();
          await sim.stop();
        });`,
     );

@@ -60,6 +60,8 @@ export interface Project {
   write: (name: string, text: string) => Promise<void>;
   /** Writes code blocks of the documentation to the files that they name. */
   recipes: (...files: string[]) => Promise<void>;
+  /** Writes the shop of the Node page, and the file of `init` that it needs. */
+  shop: () => Promise<void>;
   /** Runs a command. Its environment has only CI, the variables of `inherited` and the given ones. */
   run: (
     command: readonly string[],
@@ -87,12 +89,17 @@ export async function createProject(runners: readonly string[] = []): Promise<Pr
     if (target !== undefined) await symlink(target, link);
   }
   const write = (name: string, text: string) => writeFile(join(folder, name), text);
+  const recipes = async (...files: string[]) => {
+    for (const file of files) await write(file, recipe(file));
+  };
   return {
     folder,
     tarball: join(root, 'gateway-sim', TARBALL),
     write,
-    recipes: async (...files) => {
-      for (const file of files) await write(file, recipe(file));
+    recipes,
+    shop: async () => {
+      await recipes('shop.cjs');
+      await cp(join(ROOT, 'src/init/payments.cjs'), join(folder, 'payments.cjs'));
     },
     run: (command, env) => runIn(folder, command, { TMPDIR, ...env }),
     remove: () => rm(root, { recursive: true, force: true, maxRetries: 5 }),

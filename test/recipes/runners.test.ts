@@ -16,7 +16,7 @@ const INITIAL = new Set(await readdir(project.folder));
 beforeEach(async () => {
   const files = await readdir(project.folder);
   for (const file of files) if (!INITIAL.has(file)) await rm(join(project.folder, file), { recursive: true });
-  await project.recipes('shop.cjs');
+  await project.shop();
 });
 
 async function configurePlaywright() {

@@ -11,7 +11,7 @@ export const docs = defineCommand({
   examples: ['docs', 'docs express', 'docs reset state'],
   run: async ({ args, io }) => {
     const pages = await docPages();
-    const requested = args.join(' ');
+    const requested = args.flat().join(' ');
     if (requested === '') {
       const topics = pages.map(({ topic, title, group }) => ({ topic, title, group }));
       const width = Math.max(...topics.map(({ topic }) => topic.length));

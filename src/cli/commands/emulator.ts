@@ -3,12 +3,12 @@ import { DEFAULT_PORT } from '../../contract/address.ts';
 import type { ShopDatabase } from '../../contract/emulator.ts';
 import { command, GatewayError, hint, usage } from '../../contract/error.ts';
 import { pluralize } from '../../contract/text.ts';
-import { noServer } from '../../library/control-client.ts';
+import { foreignServer, noServer } from '../../library/control-client.ts';
 import { isAlive } from '../../store/process-identity.ts';
 import { profileText } from '../../system/fidelity.ts';
 import { leftText } from '../banner.ts';
 import { defineCommand, duration } from '../command.ts';
-import { foreignServer, isNoServer, probe, retry } from '../connect.ts';
+import { isNoServer, probe, retry } from '../connect.ts';
 import { openInBrowser, pairs } from '../output.ts';
 import { onOneLine } from '../printed.ts';
 

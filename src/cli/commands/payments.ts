@@ -1,4 +1,5 @@
 import { curlCommand } from '../../contract/curl.ts';
+import type { Delivery } from '../../contract/delivery.ts';
 import { describeAttempts } from '../../contract/describe-delivery.ts';
 import { command, GatewayError, type Hint, hint, usage } from '../../contract/error.ts';
 import type { Payment, PaymentFilter, Settled, SettleInput } from '../../contract/payment.ts';
@@ -75,10 +76,12 @@ export const pay = defineCommand({
     const { output } = context;
     const { server, payments } = await choosePayments(context);
     const settled = [];
+    const texts: string[] = [];
     const notices: (string | Hint)[] = [];
     for (const { id, warnings } of payments) {
       const one = await server.call('POST /payments/:ref/settle', { param: { ref: id }, json: input });
       settled.push(one);
+      texts.push(settledText(one, one.delivery ? await ipnsOf(one.delivery, server) : []));
       // The initiate request already reported the other warnings.
       const added = one.payment.warnings.slice(warnings.length);
       notices.push(...added.map((warning) => `! ${warning}`));
@@ -89,7 +92,7 @@ export const pay = defineCommand({
     }
     return {
       json: all ? { data: settled } : settled[0],
-      text: output.shown(settled).map(settledText).join('\n\n') || 'No payment is pending.',
+      text: output.shown(texts).join('\n\n') || 'No payment is pending.',
       notices,
       ...(requireDelivery && deliveryFailure(settled)),
     };
@@ -121,18 +124,24 @@ function outcomeOf({ args: [ref], options }: PayContext) {
   return outcome;
 }
 
-function settledText({ payment, delivery, redirectUrl, visit, verdict }: Settled): string {
+/** The IPNs that were made together with this one, itself included, in the order in which they are sent. */
+async function ipnsOf({ paymentId, createdAt }: Delivery, server: Server): Promise<Delivery[]> {
+  const { data } = await server.call('GET /ipns', { query: { payment: paymentId ?? undefined } });
+  return data.filter((ipn) => ipn.createdAt === createdAt).reverse();
+}
+
+function settledText(settled: Settled, ipns: readonly Delivery[]): string {
+  const { payment, delivery, redirectUrl, visit, verdict } = settled;
   const { mappedTo } = payment;
   const isMapped = redirectUrl === mappedTo?.successUrl || redirectUrl === mappedTo?.cancelUrl;
-  // Settling waits this long for the first attempt.
-  const waited = delivery?.underWay ? `no response within ${REDIRECT_WAIT_MS / 1_000} s; ` : '';
+  const name = (index: number) => (ipns.length > 1 ? `IPN ${index + 1}` : 'IPN');
   return pairs({
     Payment: `${payment.id}  (${payment.identifier})`,
     Status: payment.status,
     Amount: `${payment.amount} ${payment.currency}  ${payment.mode}`,
-    IPN: delivery
-      ? `${delivery.state}: ${receiverOf(delivery)}: ${waited}${delivery.attempts.length > 1 ? describeAttempts(delivery.attempts) : describeLastAttempt(delivery)}`
-      : 'none sent',
+    ...(delivery
+      ? Object.fromEntries(ipns.map((ipn, index) => [name(index), ipnText(ipn)]))
+      : { IPN: 'none sent' }),
     ...(delivery && progressFacts(delivery)),
     Redirect: redirectUrl
       ? `${redirectUrl}${isMapped ? '  (mapped)' : ''}`
@@ -140,6 +149,13 @@ function settledText({ payment, delivery, redirectUrl, visit, verdict }: Settled
     Visit: visit === undefined ? undefined : visitText(visit),
     ...verdictFacts(verdict),
   });
+}
+
+function ipnText(ipn: Delivery): string {
+  // Settling waits this long for the first attempt.
+  const waited = ipn.underWay ? `no response within ${REDIRECT_WAIT_MS / 1_000} s; ` : '';
+  const attempts = ipn.attempts.length > 1 ? describeAttempts(ipn.attempts) : describeLastAttempt(ipn);
+  return `${ipn.state}: ${receiverOf(ipn)}: ${waited}${attempts}`;
 }
 
 function visitText(visit: NonNullable<Settled['visit']> | null): string {
