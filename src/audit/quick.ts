@@ -48,6 +48,7 @@ export const QUICK: ReadonlySet<string> = new Set([
   'identifier-repeated',
   'return-get',
   'return-own-session',
+  'return-from-gateway',
   'return-get-parameters',
   'return-ipn',
   'initiate-price-given',
@@ -67,8 +68,10 @@ export const QUICK: ReadonlySet<string> = new Set([
   'failed-badly-signed-paid',
   'genuine-after-forgeries',
   'cancel-before-payment',
+  'cancel-paid',
   'ipn-with-other',
   'name-markup',
+  'slow-body',
   // What the interface itself allows.
   'sandbox-for-live',
   'sandbox-without-token',
@@ -80,4 +83,5 @@ export const QUICK: ReadonlySet<string> = new Set([
   'answer',
   'error-bodies',
   'secret-in-initiate',
+  'signature-on-page',
 ]);

@@ -68,6 +68,32 @@ const FLAWS: Record<string, [found: string, flaw: Partial<Handler>]> = {
         GOOD.isSigned(form, request.url?.startsWith('/ipn/tea?') ? secret : '', request),
     },
   ],
+  'a parameter of the ipn_url selects a mode without a key': [
+    'secret-in-request',
+    {
+      initiate: (fields) => ({ ...fields, ipn_url: `${fields['ipn_url']}&mode=live` }),
+      isSigned: (form, secret, request) =>
+        GOOD.isSigned(form, request.url?.includes('mode=test') ? '' : secret, request),
+    },
+  ],
+  'a decimal point is read as a mark of thousands': [
+    'amount-text',
+    {
+      initiate: (fields) => ({ ...fields, amount: '1250.00' }),
+      isAmount: (_, form) =>
+        Number((form.get('data[amount]') ?? '').replace(/^(\d+)\.(\d{3})$/, '$1$2')) === 1_250,
+    },
+  ],
+  'only the first part of a body is read': [
+    'slow-body',
+    {
+      read: async (request) => {
+        for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>)
+          return chunk;
+        return Buffer.alloc(0);
+      },
+    },
+  ],
   'the success_url has a token that is made like a signature': [
     'signature-in-address',
     {
@@ -345,6 +371,24 @@ describe.concurrent('an audit finds, twice,', () => {
       ['control', 'pass', null],
       [name, 'fail', '2/2'],
     ]);
+  });
+
+  it('the signature of an unpaid order on its page', async () => {
+    const show: Handler['show'] = (order, { secretKey }) => ({
+      status: order.status,
+      expected: sign(order.total, order.identifier, secretKey).toLowerCase(),
+    });
+    const { cases } = await auditOf({ show }, ({ url }) => ({
+      probe: undefined,
+      probeUrl: `${url}/orders/{identifier}`,
+      orderAmount: undefined,
+      only: ['signature-on-page'],
+    }));
+    expect(cases.at(-1)).toMatchObject({
+      name: 'signature-on-page',
+      verdict: 'fail',
+      mistake: 'secrets-shown',
+    });
   });
 
   it('goods that are released before the signature is checked', async () => {

@@ -30,6 +30,7 @@ type Form = URLSearchParams;
 
 /** The steps of an IPN handler: a mutant replaces one of them. */
 export interface Handler {
+  read(request: IncomingMessage): Promise<Buffer>;
   /** Whether each field is present exactly once, as plain text. */
   isWhole(form: Form, raw: string): boolean;
   secret(keys: Keys): string;
@@ -54,6 +55,8 @@ export interface Handler {
   accept(response: ServerResponse, form: Form): void;
   /** Sees each request for an IPN or a page, with its body. */
   see(request: IncomingMessage, body: Buffer): void;
+  /** What the page of an order shows. */
+  show(order: Order, keys: Keys): object;
 }
 
 export const sign = (amount: string, identifier: string, secret: string) =>
@@ -75,6 +78,7 @@ const FIELDS = ['status', 'signature', 'identifier', 'data[amount]', 'data[curre
 
 /** A handler that follows every rule. */
 export const GOOD: Handler = {
+  read: (request) => bodyOf(request),
   isWhole: (form) => FIELDS.every((name) => form.getAll(name).length === 1 && form.get(name) !== ''),
   secret: ({ secretKey }) => secretKey,
   isSigned: (form, secret) =>
@@ -104,6 +108,9 @@ export const GOOD: Handler = {
   refuse: (response) => response.writeHead(400).end('rejected'),
   accept: (response) => response.writeHead(200).end('OK'),
   see: () => {},
+  show: ({ identifier, total, paid, status, credited, charge }) => ({
+    ...{ identifier, total, paid, status, credited, charge },
+  }),
 };
 
 /** A shop in this process, used over HTTP. */
@@ -148,7 +155,10 @@ export async function startShop(keys: Keys, changed: Partial<Handler> = {}): Pro
   const shop: Shop = {
     ...{ url: '', ipnUrl: '', orders: new Map<string, Order>() },
     place: (session) => placeOrder(shop, keys, handler, session),
-    probe: (identifier) => JSON.stringify(publicOrder(shop.orders.get(identifier))),
+    probe: (identifier) => {
+      const order = shop.orders.get(identifier);
+      return JSON.stringify(order ? handler.show(order, keys) : { status: 'unknown' });
+    },
     [Symbol.asyncDispose]: () => close(server),
   };
   const server = createServer((request, response) => {
@@ -162,12 +172,6 @@ export async function startShop(keys: Keys, changed: Partial<Handler> = {}): Pro
   return shop;
 }
 
-function publicOrder(order: Order | undefined) {
-  if (!order) return { status: 'unknown' };
-  const { identifier, total, paid, status, credited, charge } = order;
-  return { identifier, total, paid, status, credited, charge };
-}
-
 async function answer(
   shop: Shop,
   keys: Keys,
@@ -176,7 +180,7 @@ async function answer(
   response: ServerResponse,
 ): Promise<void> {
   const url = new URL(request.url ?? '/', shop.url);
-  const body = await bodyOf(request);
+  const body = await handler.read(request);
   const raw = body.toString();
   handler.see(request, body);
   const [, session = ''] = /\bsid=(\w+)/.exec(request.headers.cookie ?? '') ?? [];

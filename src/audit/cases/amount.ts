@@ -47,11 +47,15 @@ function cut(price: string): string[] {
 const near = (price: string) =>
   [0.999, 0.995, 0.991].map((part) => (Math.floor(Number(price) * part * 100) / 100).toFixed(2));
 
-/** Lower amounts whose text is greater than that of the price, or a part of it. */
+/** A price of thousands with a mark that is also a decimal point, such as 1.250 for 1250.00. */
+const withMark = (price: string) => price.replace(/^(\d+)(\d{3})(?:\.0*)?$/, '$1.$2');
+
+/** Lower amounts whose text is greater than that of the price, a part of it, or the same with a mark of thousands. */
 function asText(price: string): string[] {
   const [first = '', ...rest] = price;
   const [whole = '', fraction = ''] = price.split('.');
-  return [`${Number(first) + 1}.00`, first, price.slice(0, -1), rest.join(''), whole, fraction];
+  const parts = [first, price.slice(0, -1), rest.join(''), whole, fraction];
+  return [`${Number(first) + 1}.00`, ...parts, withMark(price)];
 }
 
 const isLess = (amount: string, price: string) => Number(amount) > 0 && Number(amount) < Number(price);
@@ -70,7 +74,7 @@ const AMOUNTS: Readonly<Record<string, OtherAmount>> = {
   near: { about: 'an amount that is between 0.1 and 1 percent lower than the price', values: lower(near) },
   text: {
     about:
-      'a lower amount that is greater than the price if both are compared as text, or a part of its text',
+      'a lower amount that is greater than the price if both are compared as text, is a part of its text, or is the same with a mark of thousands',
     values: lower(asText),
   },
   'not-a-number': {

@@ -6,6 +6,7 @@ import type { ExchangeRequest, Observation } from '../../delivery/exchange.ts';
 import { errorPage, shownError } from '../../diagnosis/receiver-answer.ts';
 import { IPN_NAMES } from '../../service/names.ts';
 import { sign } from '../../service/signature.ts';
+import { filledAddress } from '../../shop/command.ts';
 import { comparedBy } from '../../shop/probe.ts';
 import {
   type AuditCase,
@@ -31,7 +32,7 @@ import {
   withOrder,
 } from '../case.ts';
 import { type Pair, UNKNOWN_ORDER } from '../ipn.ts';
-import { decoded } from '../request-text.ts';
+import { curlOf, decoded } from '../request-text.ts';
 import type { Shop } from '../shop.ts';
 import { answerProblem, isBroken } from './control.ts';
 
@@ -322,8 +323,10 @@ const ROBUST = family({ class: 'robustness', group: 'robustness', harm: BREAKS, 
     alone: 'disturbs',
   },
   'slow-body': {
-    about: 'The IPN in small, slow parts.',
-    run: survives(() => ({ manner: 'slow' })),
+    about: 'A correct IPN whose body comes in small, slow parts, as a network may deliver it.',
+    run: accepts(({ ipn, post }) => ({ ...post(ipn), manner: 'slow' })),
+    harm: 'An IPN that the network delivers in parts does not pay its order, and the gateway sends it only once.',
+    mistake: 'payments-lost',
     alone: 'disturbs',
   },
   'still-alive': {
@@ -441,6 +444,20 @@ const LEAKS = family({
       return { verdict: 'pass', sent, observed: 'no response contained a secret', curl: null };
     }),
     last: true,
+  },
+  'signature-on-page': {
+    about: 'The page of a pending order, which must not show the signature that its IPN will have.',
+    needs: 'probeUrl',
+    run: withOrder(async ({ shop, payment, before, ipn }) => {
+      const url = filledAddress(shop.options.probeUrl ?? '', shop.orders.valuesOf(payment));
+      const shown = { sent: `GET ${url}`, curl: curlOf({ url }) };
+      const isShown = before.text.toUpperCase().includes(ipn.get('signature'));
+      const why =
+        'The page of the order shows the signature that its IPN must have: who reads it can pay the order.';
+      return isShown
+        ? { ...shown, ...fail(why), observed: shop.shown(before.text) }
+        : { ...shown, verdict: 'pass', observed: 'the page does not show the signature' };
+    }),
   },
   'secret-in-initiate': {
     about: 'Every initiate request of the shop.',

@@ -331,6 +331,8 @@ const KEY_NAMES = ['secret', 'secret_key', 'secretKey', 'SECRET_KEY', 'key', 'ap
 /** Names under which a shop may read whose key to use. */
 const MERCHANT_NAMES = ['public_key', 'merchant', 'merchant_id', 'account', 'key_id', 'shop_id'];
 const NO_MERCHANT = 'nobody';
+/** Modes for which a shop may have no key. */
+const MODES_OF_TESTS = ['test', 'sandbox'];
 
 /** What an empty or missing key becomes as text. */
 const MISSING_KEYS = ['', 'null', 'undefined', 'None', 'false', '0'];
@@ -348,7 +350,11 @@ const withItsKey: Forge = (target) => {
   return [
     ...MISSING_KEYS.flatMap((key) => {
       const own = post(ipn.signedWith(key));
-      const urls = [...withEachParameter(own.url, NO_MERCHANT), ...withEachSegment(own.url, NO_MERCHANT)];
+      const others = [NO_MERCHANT, ...(key === '' ? MODES_OF_TESTS : [])];
+      const urls = others.flatMap((one) => [
+        ...withEachParameter(own.url, one),
+        ...withEachSegment(own.url, one),
+      ]);
       return [ipn.signedWith(key).and(...merchants), ...urls.map((url) => ({ ...own, url }))];
     }),
     { ...post(forged), url: withQuery(post(forged).url, ...keys) },
@@ -505,7 +511,7 @@ export const SENDER: readonly AuditCase[] = [
     },
     'secret-in-request': {
       about:
-        'An IPN that brings the key it is signed with, under names such as secret_key, or names a merchant for whom the shop has no key: in a field, or in each parameter and segment of the ipn_url.',
+        'An IPN that brings the key it is signed with, under names such as secret_key, or names a merchant or a mode for which the shop has no key: in a field, or in each parameter and segment of the ipn_url.',
       run: forged(withItsKey),
     },
     'secret-of-documentation': {
