@@ -29,8 +29,7 @@ const list = defineCommand({
     listed(
       await call('GET /faults'),
       {
-        Route: ({ route }) => route,
-        Fault: ({ route, summary }) => summary.slice(route.length + 2),
+        Fault: ({ summary }) => summary,
         Used: ({ used }) => String(used),
         State: ({ spent }) => (spent ? 'spent' : 'ON'),
       },
