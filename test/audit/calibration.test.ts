@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { auditOf, prepareAudit } from '../helpers/auditable.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
-import { startLibrary } from '../helpers/library.ts';
+import { startClient } from '../helpers/library.ts';
 import { freePort } from '../helpers/port.ts';
 import { MUTANTS } from '../merchants/mutants.ts';
 import { GOOD, type Handler, SECRET, sign } from '../merchants/node-shop.ts';
@@ -202,7 +202,7 @@ it('a shop that the audit starts is started again, and only what stops it alone 
   const port = await freePort();
   const file = join(await temporaryFolder(), 'shop.mjs');
   await writeFile(file, CRASHING_SHOP);
-  const sim = await startLibrary({ secretKey: SECRET });
+  const sim = await startClient({ secretKey: SECRET });
   const shop = `http://127.0.0.1:${port}`;
   const { cases, missing } = await sim.audit({
     ipnUrl: `${shop}/ipn`,
