@@ -122,6 +122,9 @@ describe('an argument', () => {
     ['a bigint', (values: Record<string, unknown>) => Object.assign(values, { version: 1n })],
   ])('that cannot be sent is rejected: %s', async (_, change) => {
     const client = await connected(sends('{}'), undefined);
-    await expect(client.restore(change({}) as never)).rejects.toMatchObject({ name: 'GatewayError', code: 'usage' });
+    await expect(client.restore(change({}) as never)).rejects.toMatchObject({
+      name: 'GatewayError',
+      code: 'usage',
+    });
   });
 });
