@@ -103,7 +103,7 @@ describe('audit', () => {
     const allowing = await startSim({ secretKey: SECRET, allowIpnHost: ['0.0.0.0'] });
     const elsewhere = byUrl.map((arg) => arg.replace('127.0.0.1', '0.0.0.0'));
     for (const args of [
-      ['audit', shop.ipnUrl, ...elsewhere, '--only', 'control'],
+      ['audit', shop.ipnUrl, ...elsewhere, '--only', 'control', '--timeout', '1s'],
       ['reconcile', ...elsewhere.slice(2)],
     ]) {
       const refused = await run([...args, ...paidWhen], options);
