@@ -77,10 +77,11 @@ function choices() {
   return table(['Choice', 'What', ...names.map(code)], rows);
 }
 
+const openapi = execFileSync(process.execPath, ['bin/gateway-sim.js', 'openapi'], { maxBuffer: 2 ** 26 });
+const { paths, tags } = JSON.parse(openapi);
+
 /** The operations of the OpenAPI document, which has the rest: their fields, types and examples. */
 function operations(group) {
-  const printed = execFileSync(process.execPath, ['bin/gateway-sim.js', 'openapi'], { maxBuffer: 2 ** 26 });
-  const { paths, tags } = JSON.parse(printed);
   const all = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, one]) => ({ request: `${method.toUpperCase()} ${path}`, ...one })),
   );
