@@ -23,7 +23,7 @@ export default defineConfig({
     env: { COLUMNS: '9999' },
     // Processes, not threads: tests take locks by process id, send signals and bind sockets.
     pool: 'forks',
-    // Twice the cores of a small machine: most tests wait for a process or for time to pass. Each worker loads and
+    // More than the cores of a small machine: most tests wait for a process or for time to pass. But each worker loads and
     // compiles the program again.
     maxWorkers: 4,
     // Audits wait most of the time.
