@@ -23,8 +23,11 @@ export default defineConfig({
     env: { COLUMNS: '9999' },
     // Processes, not threads: tests take locks by process id, send signals and bind sockets.
     pool: 'forks',
-    // Three times the cores of a small machine: most tests wait for a process or for time to pass.
-    maxWorkers: 6,
+    // More than the cores of a small machine: most tests wait for a process or for time to pass. But each worker loads and
+    // compiles the program again.
+    maxWorkers: 4,
+    // Audits wait most of the time.
+    maxConcurrency: 15,
     globalSetup: ['test/setup/run.ts'],
     // A rare failure must report everything.
     chaiConfig: { truncateThreshold: 2_000 },

@@ -1,118 +1,14 @@
-// Fills the marked parts of the pages in src/docs from the program: node .config/docs.mjs [other folder with the pages]
+// Fills the marked parts of the pages in src/docs from the program.
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { importSources } from './assets.mjs';
+import { filled } from './parts.mjs';
 
 const sources = await importSources();
-const { AUDIT_CLASSES, auditCases, CHOICES, choicesOf, ERRORS, PROFILES, program } = sources;
-
-const code = (text) => `\`${text.replaceAll('|', '\\|')}\``;
-const fenced = (text) => `\`\`\`text\n${text}\n\`\`\``;
-const cell = (text = '') => text.replaceAll('|', '\\|').replaceAll('<', '&lt;').replaceAll('\n', ' ');
-const table = (head, rows) =>
-  [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
-
-function helpOf(command) {
-  let text = '';
-  command.configureOutput({ getOutHelpWidth: () => 110, writeOut: (part) => (text += part) });
-  command.outputHelp();
-  return text.trim();
-}
-
-/** The help of each command. The options of all commands stand only at the beginning, and those of `start` only there. */
-function help() {
-  const start = helpOf(program.commands.find((command) => command.name() === 'start')).split('\n\n');
-  const section = (command, name) => {
-    const isOwn = (part) =>
-      !part.startsWith('Every command also has') && (name === 'start' || !start.includes(part));
-    return [`## ${name}`, fenced(helpOf(command).split('\n\n').filter(isOwn).join('\n\n')), ...printed(name)];
-  };
-  const sections = (command, words) =>
-    command.commands.length === 0
-      ? section(command, words.join(' '))
-      : command.commands.flatMap((one) => sections(one, [...words, one.name()]));
-  return [fenced(helpOf(program)), ...sections(program, [])].join('\n\n');
-}
-
-/** What programs read from the output of these commands. The others print records of the control API, or little. */
-const PRINTED = { audit: 'AuditReport', 'ipn diagnose': 'Diagnosis', reconcile: 'Reconciliation' };
-
-function printed(command) {
-  if (!(command in PRINTED)) return [];
-  const schemas = sources.componentSchemas();
-  const rows = Object.entries(schemas[PRINTED[command]].properties).map(([name, schema]) => {
-    const { $ref, properties = {} } = schema.items ?? schema;
-    const fields = Object.keys($ref ? schemas[$ref.split('/').at(-1)].properties : properties);
-    return [code(name), fields.map(code).join(', '), cell(schema.description)];
-  });
-  return ['With `--json` it prints:', table(['Field', 'Its fields', 'What'], rows)];
-}
-
-function exits() {
-  const rows = [...helpOf(program).matchAll(/^ {2}(\d) {2}(.+)$/gm)].map(([, number, meaning]) => {
-    const names = Object.keys(ERRORS).filter((name) => ERRORS[name].exitCode === Number(number));
-    return [number, meaning, names.map(code).join(', ')];
-  });
-  return table(['Exit code', 'Meaning', 'Codes of errors'], rows);
-}
-
-function cases() {
-  const sections = Object.entries(AUDIT_CLASSES).map(([kind, about]) => {
-    const ofClass = auditCases().filter((one) => one.class === kind);
-    const rows = ofClass.map((one) => [code(one.name), cell(one.about)]);
-    return `## ${kind}: ${about}\n\n${table(['Case', 'Meaning'], rows)}`;
-  });
-  return sections.join('\n\n');
-}
-
-/** The choices and options of each profile. */
-function choices() {
-  const names = Object.keys(PROFILES);
-  const profiles = names.map((name) => ({ ...choicesOf(name), ...PROFILES[name].options }));
-  const rows = Object.keys(Object.assign({}, ...profiles)).map((name) => {
-    const values = profiles.map((one) => (name in one ? code([one[name]].flat().join(' ')) : ''));
-    return [code(name), CHOICES[name]?.about ?? 'an option of `start`', ...values];
-  });
-  return table(['Choice', 'What', ...names.map(code)], rows);
-}
-
-/** The operations of the OpenAPI document, which has the rest: their fields, types and examples. */
-function operations(group) {
-  const printed = execFileSync(process.execPath, ['bin/gateway-sim.js', 'openapi'], { maxBuffer: 2 ** 26 });
-  const { paths, tags } = JSON.parse(printed);
-  const all = Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, one]) => ({ request: `${method.toUpperCase()} ${path}`, ...one })),
-  );
-  const section = ({ name, description }) => {
-    const own = all.filter((one) => one.tags.includes(name));
-    const rows = own.map(({ request, summary, parameters = [], requestBody, responses }) => {
-      const names = parameters.map((one) => code(one.name)).join(', ');
-      const [example] = Object.values(requestBody?.content['application/json']?.examples ?? {});
-      // Any operation may have the last two.
-      const statuses = Object.keys(responses).filter((status) => !['507', 'default'].includes(status));
-      const body = example ? code(JSON.stringify(example.value)) : '';
-      return [code(request), cell(summary), names, body, statuses.join(', ')];
-    });
-    const head = ['Request', 'What', 'Parameters', 'Example of the body', 'Statuses'];
-    return `## ${name.replace(/^\w+: /, '')}\n\n${description}\n\n${table(head, rows)}`;
-  };
-  const sections = tags.filter(({ name }) => group.test(name)).map(section);
-  return sections.join('\n\n');
-}
-
-const PARTS = {
-  help,
-  exits,
-  cases,
-  choices,
-  service: () => operations(/^Service/),
-  control: () => operations(/^(?!Service)/),
-};
-const MARKED = /(<!-- (\w+): made by "npm run docs" -->\n).*?(<!-- end of \2 -->)/gs;
-const folder = process.argv[2] ?? 'src/docs';
-for (const name of readdirSync(folder, { recursive: true }).filter((name) => name.endsWith('.md'))) {
-  const path = join(folder, name);
-  const fill = (_, begin, part, end) => `${begin}\n${PARTS[part]()}\n\n${end}`;
-  writeFileSync(path, readFileSync(path, 'utf8').replace(MARKED, fill));
+const printed = execFileSync(process.execPath, ['bin/gateway-sim.js', 'openapi'], { maxBuffer: 2 ** 26 });
+const openapi = JSON.parse(printed);
+for (const name of readdirSync('src/docs', { recursive: true }).filter((name) => name.endsWith('.md'))) {
+  const path = join('src/docs', name);
+  writeFileSync(path, filled(readFileSync(path, 'utf8'), sources, openapi));
 }

@@ -251,6 +251,8 @@ async function cancelLeftOver(gateway: AuditGateway, orders: Orders): Promise<vo
 const CONCURRENCY = 6;
 const CONCURRENCY_IF_LATE = 24;
 const LATE_MS = 300;
+/** The longest wait for IPNs that the shop has queued, as its page shows. */
+const LONGEST_QUEUE_MS = 120_000;
 /** The number of responses that are searched for the shop's language. */
 const LANGUAGE_SAMPLE = 30;
 
@@ -339,7 +341,11 @@ async function runCases(shop: Shop, chosen: readonly AuditCase[]): Promise<Audit
     }
   });
   shop.isAlone = true;
-  if (shop.control) await shop.lookUntilAtRest(shop.control.payment).catch(withoutFinding);
+  // A shop that works off its IPNs one by one has many left.
+  if (shop.control)
+    await shop
+      .lookUntilAtRest(shop.control.payment, shop.patience.restMs, LONGEST_QUEUE_MS)
+      .catch(withoutFinding);
   if ([...suspected.values()].some(({ stopped }) => stopped)) await shop.restart();
   /** Proven effects of forged IPNs that do not pay, with the first case that has each. */
   const traces = new Map<string | undefined, string>();

@@ -496,10 +496,15 @@ export class Shop {
   }
 
   /** Waits until nothing changes any more, and returns also when something last changed. */
-  async lookUntilAtRest(payment: Payment, restMs = this.patience.restMs) {
+  async lookUntilAtRest(payment: Payment, restMs = this.patience.restMs, limitMs?: number) {
     const isSame = (before: OrderSnapshot, after: OrderSnapshot) =>
       before.text === after.text && !this.#changedProbes(before, after).length;
-    const { reading, changedAt } = await this.patience.untilAtRest(() => this.look(payment), isSame, restMs);
+    const { reading, changedAt } = await this.patience.untilAtRest(
+      () => this.look(payment),
+      isSame,
+      restMs,
+      limitMs,
+    );
     return { look: reading, changedAt };
   }
 

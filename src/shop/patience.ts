@@ -83,14 +83,16 @@ export class Patience {
   /**
    * Reads until nothing changes any more.
    *
+   * @param limitMs the longest wait; default: that for anything else
    * @returns the last reading, and when it last changed
    */
   async untilAtRest<Reading>(
     read: () => Promise<Reading>,
     isSame: (before: Reading, after: Reading) => boolean,
     restMs: number,
+    limitMs = Math.max(LONGEST_MS, restMs),
   ): Promise<{ reading: Reading; changedAt: number }> {
-    const deadline = performance.now() + Math.max(LONGEST_MS, restMs);
+    const deadline = performance.now() + limitMs;
     let [reading, changedAt] = [await this.#timed(read), performance.now()];
     for (;;) {
       const now = performance.now();

@@ -4,11 +4,12 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { AUDIT_GROUPS } from '../../src/audit/vocabulary.ts';
 import { namesOf } from '../../src/contract/vocabulary.ts';
-import { GatewayError, startGatewaySim } from '../../src/index.ts';
+import { GatewayError } from '../../src/index.ts';
 import { prepareAudit } from '../helpers/auditable.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
+import { startClient } from '../helpers/library.ts';
 import { startReceiver } from '../helpers/receiver.ts';
-import { seedOfTest } from '../helpers/seed.ts';
+import { IS_RELEASE } from '../helpers/scope.ts';
 import { SECRET, startShop } from '../merchants/node-shop.ts';
 
 describe('an audit', () => {
@@ -66,7 +67,8 @@ describe('an audit', () => {
       isSigned: () => false,
       onReturn: (order) => order && Object.assign(order, { paid: true, status: 'paid' }),
     });
-    const { cases, summary } = await audit();
+    const only = IS_RELEASE ? undefined : ['A', 'D', 'replay-at-once', 'return-get', 'amount-of-initiate'];
+    const { cases, summary } = await audit({ only });
     expect(cases[0]).toMatchObject({
       name: 'control',
       verdict: 'fail',
@@ -117,24 +119,6 @@ describe('an audit', () => {
     const { cases } = await audit({ orders: 2, only: ['A', 'B'] });
     expect(shop.orders.size).toBe(2);
     expect(cases.map(({ verdict }) => verdict)).toEqual(cases.map(() => 'pass'));
-  });
-
-  it('detects a side effect of a forged IPN', async () => {
-    const mails: string[] = [];
-    const { audit } = await prepareAudit({
-      refuse: (response, form) => {
-        mails.push(`${form.get('identifier')}: a payment failed`);
-        response.writeHead(400).end();
-      },
-    });
-    const { cases } = await audit({
-      probes: { mails: (identifier) => mails.filter((mail) => mail.startsWith(identifier)).length },
-      only: ['signature-garbage'],
-    });
-    expect(cases[1]).toMatchObject({
-      verdict: 'fail',
-      why: 'The order is not paid, but this changed: mails.',
-    });
   });
 });
 
@@ -192,9 +176,7 @@ describe('an audit with commands', () => {
 describe('an audit with an emulator that forwards all IPNs', () => {
   it('sends its attacks to the forwarding address, with the query string of each order', async () => {
     const { shop } = await prepareAudit();
-    await using forwarding = await startGatewaySim({
-      ...{ secretKey: SECRET, seed: seedOfTest(), forwardIpn: shop.ipnUrl },
-    });
+    const forwarding = await startClient({ secretKey: SECRET, forwardIpn: shop.ipnUrl });
     await using other = await startShop(forwarding, {
       initiate: (fields) => ({
         ...fields,

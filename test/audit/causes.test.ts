@@ -21,7 +21,7 @@ function selling() {
 const verdictsOf = ({ cases }: Awaited<ReturnType<typeof auditOf>>) =>
   Object.fromEntries(cases.map(({ name, verdict }) => [name, verdict]));
 
-describe('an audit does not blame a forgery', () => {
+describe.concurrent('an audit does not blame a forgery', () => {
   it('for what the genuine IPN of another order sells', async () => {
     const { pay, probes } = selling();
     const report = await auditOf({ pay }, { probes, only: ['ipn-with-other'] });
@@ -52,7 +52,7 @@ describe('an audit does not blame a forgery', () => {
   });
 });
 
-it('a shop that loses some payments is told so, and no other case is blamed for it', async () => {
+it.concurrent('a shop that loses some payments is told so, and no other case is blamed for it', async () => {
   const orders: string[] = [];
   // Two in a row, which looks as if the case that uses them caused it, and a later one.
   const isLost = ({ identifier }: Order) => {
@@ -79,7 +79,7 @@ it('a shop that loses some payments is told so, and no other case is blamed for 
   expect(told).toEqual(['pass control', 'pass replay-at-once', 'fail every-payment', 'unproven charset']);
 });
 
-it('an identifier that is made of the time is waited for, and named', async () => {
+it.concurrent('an identifier that is made of the time is waited for, and named', async () => {
   let count = 0;
   // The first two orders are placed in the same second.
   const identifier = () => `T17959312${String(Math.max(count++ - 1, 0)).padStart(2, '0')}`;
@@ -91,7 +91,7 @@ it('an identifier that is made of the time is waited for, and named', async () =
   });
 });
 
-it('cases whose requests must be rejected share an order, which is then paid', async () => {
+it.concurrent('cases whose requests must be rejected share an order, which is then paid', async () => {
   const report = await auditOf({}, { only: ['D', '-charge-changed'] });
   const { shop, cases } = report;
   expect(cases.filter(({ verdict }) => verdict !== 'pass')).toEqual([]);
@@ -104,7 +104,7 @@ it('the name of each quick case is that of a case', () => {
   expect([...QUICK].filter((name) => !names.includes(name))).toEqual([]);
 });
 
-it('--log takes a pattern, and holds for effects', async () => {
+it.concurrent('--log takes a pattern, and holds for effects', async () => {
   let visits = 0;
   const refuse: Handler['refuse'] = (response, form, keys) => {
     visits++;

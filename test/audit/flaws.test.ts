@@ -449,7 +449,7 @@ it('an audit finds an IPN that is dropped while that of another order is handled
   expect(cases.at(-1)).toMatchObject({ verdict: 'fail', why, seen: '2/2' });
 });
 
-it('an audit finds fields that become properties of every object', async () => {
+it.concurrent('an audit finds fields that become properties of every object', async () => {
   const shared: { paid?: boolean } = {};
   const flaw: Partial<Handler> = {
     isWhole: (form, raw) => {
@@ -467,7 +467,7 @@ it('an audit finds fields that become properties of every object', async () => {
   expect(cases.at(-1)).toMatchObject({ verdict: 'fail', why: expect.stringContaining('every new one') });
 });
 
-it.each([
+it.concurrent.each([
   ['price', 'amount', '0.01 USD'],
   ['currency', 'currency', '49.90 GNF'],
 ])('an audit finds a %s that the customer chooses', async (given, name, initiated) => {
@@ -490,7 +490,7 @@ it.each([
   });
 });
 
-it('an audit finds an order that a forged IPN has paid before it was placed', async () => {
+it.concurrent('an audit finds an order that a forged IPN has paid before it was placed', async () => {
   const flaw: Partial<Handler> = {
     identifier: (count) => `order-${1000 + count}`,
     refuse: (response, form, keys) => {
@@ -508,7 +508,7 @@ it('an audit finds an order that a forged IPN has paid before it was placed', as
   expect(cases.at(-1)).toMatchObject({ name: 'identifier-of-next-order', verdict: 'fail' });
 });
 
-it('an audit finds an order that is paid by another one of its session', async () => {
+it.concurrent('an audit finds an order that is paid by another one of its session', async () => {
   const paid = new Set<string>();
   const flaw: Partial<Handler> = {
     pay: (order, form) => {
@@ -528,7 +528,7 @@ it('an audit finds an order that is paid by another one of its session', async (
   expect(bad.map(({ name, seen }) => [name, seen])).toEqual([['return-second-order', '2/2']]);
 });
 
-describe('an audit of a cancel page that closes the order', () => {
+describe.concurrent('an audit of a cancel page that closes the order', () => {
   const closes: Partial<Handler> = {
     onCancel: (order) => {
       if (order && !order.paid) order.token = '';
@@ -548,7 +548,7 @@ describe('an audit of a cancel page that closes the order', () => {
   });
 });
 
-it('an audit prints every request that a mistake takes', async () => {
+it.concurrent('an audit prints every request that a mistake takes', async () => {
   const sums = new Map<Order, number>();
   const flaw: Partial<Handler> = {
     isAmount: (order, form) => {
@@ -563,7 +563,7 @@ it('an audit prints every request that a mistake takes', async () => {
   expect(parts?.curl?.match(/^curl /gm)).toHaveLength(3);
 });
 
-it('an audit does not call it injection if any identifier pays the order', async () => {
+it.concurrent('an audit does not call it injection if any identifier pays the order', async () => {
   const flaw: Partial<Handler> = {
     find: (shop, _, url) =>
       [...shop.orders.values()].find(({ token }) => token === url.searchParams.get('token')),
@@ -572,7 +572,7 @@ it('an audit does not call it injection if any identifier pays the order', async
   expect(mistakes.map(({ name }) => name)).toEqual(['order-not-by-identifier']);
 });
 
-it('an audit takes a token in the path of the ipn_url for one', async () => {
+it.concurrent('an audit takes a token in the path of the ipn_url for one', async () => {
   const inPath: Partial<Handler> = {
     initiate: (fields) => ({ ...fields, ipn_url: (fields['ipn_url'] ?? '').replace('?token=', '/') }),
     isToken: (order, url) => url.pathname === `/ipn/${order.token}`,
@@ -581,7 +581,7 @@ it('an audit takes a token in the path of the ipn_url for one', async () => {
   expect(cases.filter(({ verdict }) => verdict !== 'pass')).toEqual([]);
 });
 
-it('an audit finds a mail that is sent after the signature, and before the amount is compared', async () => {
+it.concurrent('an audit finds a mail that is sent after the signature, and before the amount is compared', async () => {
   const flaw: Partial<Handler> = {
     isAmount: (order, form) => {
       order.credited++;
@@ -596,7 +596,7 @@ it('an audit finds a mail that is sent after the signature, and before the amoun
   expect(cases.at(-1)).toMatchObject({ verdict: 'fail', mistake: 'effects-before-checks', seen: '2/2' });
 });
 
-it('an audit finds a token of the ipn_url that the customer sees', async () => {
+it.concurrent('an audit finds a token of the ipn_url that the customer sees', async () => {
   const flaw: Partial<Handler> = {
     initiate: (fields) => ({
       ...fields,
@@ -610,7 +610,7 @@ it('an audit finds a token of the ipn_url that the customer sees', async () => {
   ]);
 });
 
-it('an audit sees a shop that takes its own host from the headers of a proxy', async () => {
+it.concurrent('an audit sees a shop that takes its own host from the headers of a proxy', async () => {
   let host: string | undefined;
   const flaw: Partial<Handler> = {
     see: ({ headers }) => {

@@ -9,7 +9,7 @@ import { egressOf } from '../../src/library/client.ts';
 import { measures, readCondition, stablePart, urlProbe } from '../../src/shop/probe.ts';
 import { BROKEN, startAnswering } from '../helpers/answering.ts';
 import { prepareAudit } from '../helpers/auditable.ts';
-import { startLibrary } from '../helpers/library.ts';
+import { startClient } from '../helpers/library.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import type { Handler } from '../merchants/node-shop.ts';
 
@@ -254,7 +254,7 @@ describe('the egress rules of an audit', () => {
   it('reject the emulator itself under all of its names', async () => {
     const { sim, audit } = await prepared();
     for (const host of ['127.0.0.1', 'localhost', '[::1]', 'sim.localhost']) {
-      const orderUrl = `http://${host}:${sim.port}/_sim/shutdown`;
+      const orderUrl = `http://${host}:${new URL(sim.url).port}/_sim/shutdown`;
       await expect(audit({ orderUrl })).rejects.toMatchObject({
         code: 'forbidden',
         message: expect.stringContaining('is the emulator itself'),
@@ -275,7 +275,7 @@ describe('the egress rules of an audit', () => {
 
   it('allow the hosts that the emulator allows for IPNs', async () => {
     const { shop } = await prepared();
-    const sim = await startLibrary({ allowIpnHost: ['203.0.113.1'], forwardIpn: 'http://203.0.113.2/ipn' });
+    const sim = await startClient({ allowIpnHost: ['203.0.113.1'], forwardIpn: 'http://203.0.113.2/ipn' });
     const asked = { ipnUrl: shop.ipnUrl, only: ['control'], paidWhen: '/paid/', probe: () => '' };
     for (const orderUrl of ['http://203.0.113.1/', 'http://203.0.113.2/']) {
       const aborted = AbortSignal.abort(new Error('allowed'));

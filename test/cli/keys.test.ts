@@ -10,16 +10,17 @@ sh -c 'printf "%s\\0" "$GATEWAY_SIM_SECRET_KEY" "$GATEWAY_SIM_URL"'
 ls PWNED 2>/dev/null || :`;
 
 describe('keys env --export', () => {
-  it.each(SHELLS)('sets the variables in %s, whatever the key is', async (...shell) => {
+  it('sets the variables in each shell, whatever the key is', async () => {
     const cwd = await temporaryFolder();
     const secretKey = `a'b\\'c"$(touch\${IFS}PWNED)\`d;e\\`;
     const { ready } = await startBinary(['--secret-key', secretKey], { cwd });
-    expect(printedBy(shell, SCRIPT, { cwd })).toEqual([secretKey, ready.url, '']);
+    for (const shell of SHELLS)
+      expect([shell, printedBy(shell, SCRIPT, { cwd })]).toEqual([shell, [secretKey, ready.url, '']]);
   });
 
-  it.each(SHELLS)('sets and prints nothing in %s without an emulator', async (...shell) => {
+  it('sets and prints nothing without an emulator', async () => {
     const cwd = await temporaryFolder();
-    expect(printedBy(shell, SCRIPT, { cwd, env: { GATEWAY_SIM_URL: 'http://127.0.0.1:9' } })).toEqual([
+    expect(printedBy(['sh'], SCRIPT, { cwd, env: { GATEWAY_SIM_URL: 'http://127.0.0.1:9' } })).toEqual([
       '',
       'http://127.0.0.1:9',
       '',

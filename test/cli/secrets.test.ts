@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { run, startHere } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
+import { freePort } from '../helpers/port.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 
 /** Each encoding changes it. */
@@ -43,7 +44,9 @@ it('no text for people has the password of an address, a key or a token, and JSO
   const { stdout } = await run(['payments', 'show', 'order-1', '--json'], { cwd });
   expect(JSON.parse(stdout)).toMatchObject({ ipnUrl, cancelUrl: ipnUrl });
   await server.stop();
-  const stopped = await run(['logs', '--data-dir', '.gateway-sim'], { cwd });
+  // Another emulator may use the default port.
+  const env = { GATEWAY_SIM_PORT: String(await freePort()) };
+  const stopped = await run(['logs'], { cwd, env });
   expect([stopped.code, LEAK.exec(stopped.stdout)?.[0]]).toEqual([0, undefined]);
   expect(stopped.stdout).toContain('shop:…@127.0.0.1');
   expect(

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isEmail, urlProblem } from '../../src/contract/address.ts';
 
@@ -27,17 +26,12 @@ describe('an address', () => {
   });
 
   it('must not contain a space or a control character anywhere', () => {
-    const bad = fc.oneof(
-      fc.constantFrom(' ', '\u007f', '\u0085', '\u00a0'),
-      fc.integer({ min: 0, max: 31 }).map((code) => String.fromCharCode(code)),
+    const control = Array.from({ length: 32 }, (_, code) => String.fromCharCode(code));
+    const url = 'https://ada:pw@a.example:8/b/c?d=e#f';
+    const problems = [' ', '\u007f', '\u0085', '\u00a0', ...control].flatMap((bad) =>
+      Array.from({ length: url.length + 1 }, (_, at) => urlProblem(url.slice(0, at) + bad + url.slice(at))),
     );
-    fc.assert(
-      fc.property(fc.webUrl(), fc.nat(), bad, (url, at, one) => {
-        const index = at % (url.length + 1);
-        const problem = urlProblem(url.slice(0, index) + one + url.slice(index));
-        expect(problem).toBe('must not contain spaces or control characters');
-      }),
-    );
+    expect(new Set(problems)).toEqual(new Set(['must not contain spaces or control characters']));
   });
 
   it('may have 2048 characters, counted as code points', () => {

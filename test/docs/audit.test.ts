@@ -31,8 +31,9 @@ test.skipIf(MISSING)(
     const cwd = await temporaryFolder();
     const sim = await startSim({ secretKey: SECRET });
     const url = await startSqliteShop(cwd, sim, {});
-    for (const place of ['audit.md: Is your IPN handler safe?', 'README.md: Is your IPN handler safe?']) {
-      const line = at(url, fence(place, 'sh'));
+    const pages = ['audit.md', 'README.md'].map((name) => fence(`${name}: Is your IPN handler safe?`, 'sh'));
+    for (const command of new Set(pages)) {
+      const line = at(url, command);
       const env = { GATEWAY_SIM_URL: sim.url };
       const audited = await typed(line, { cwd, env, more: ['--only', 'control'] });
       expect([audited.code, audited.stdout]).toEqual([0, expect.stringContaining('1 case: 1 pass')]);

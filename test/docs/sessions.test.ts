@@ -4,8 +4,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import Ajv2020 from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { expect, onTestFinished, test } from 'vitest';
-import { runProgram } from '../helpers/child.ts';
+import { expect, inject, onTestFinished, test } from 'vitest';
 import { launch, run, start, startHere } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
@@ -117,12 +116,10 @@ test('the steps in README.md install the package without other packages', async 
 });
 
 test('npm run pack prints only the name of the package, and what npm runs', async () => {
-  const folder = await temporaryFolder();
-  const command = [...STEPS.pack.split(' '), '--', '--pack-destination', folder];
-  const { stdout, stderr } = await runProgram(command, { cwd: ROOT });
-  const printed = stdout.split('\n').filter((line) => line !== '' && !line.startsWith('> '));
-  expect([printed, stderr]).toEqual([[TARBALL], '']);
-  expect(await readdir(folder)).toEqual([TARBALL]);
+  const { stdout, stderr } = inject('printed');
+  const lines = stdout.split('\n').filter((line) => line !== '' && !line.startsWith('> '));
+  expect([lines, stderr]).toEqual([[TARBALL], '']);
+  expect(await readdir(join(inject('installed'), 'gateway-sim'))).toEqual([TARBALL]);
 });
 
 test.skipIf(noCurl)(`initiate.md shows the actual responses${noCurl}`, async () => {

@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest';
 import type { AuditOptions } from '../../src/audit/audit-options.ts';
 import type { AuditReport } from '../../src/audit/report.ts';
-import { type GatewaySim, startGatewaySim } from '../../src/index.ts';
+import { connectGatewaySim, type GatewaySimClient } from '../../src/index.ts';
 import { auditReport } from '../../src/library/client.ts';
 import { controlServer } from '../../src/library/control-client.ts';
 import type { StartOptions } from '../../src/options/start-options.ts';
@@ -9,36 +9,33 @@ import { usePublicKey } from '../merchants/mutants.ts';
 import { type Handler, SECRET, type Shop, startShop } from '../merchants/node-shop.ts';
 import { run } from './cli.ts';
 import { temporaryFolder } from './folder.ts';
-import { startLibrary } from './library.ts';
-import { seedOfTest } from './seed.ts';
-import { startSim } from './sim.ts';
-
-const serverOf = ({ url, controlToken }: GatewaySim) =>
-  controlServer({ url, ...(controlToken !== null && { controlToken }) });
+import { startClient } from './library.ts';
+import { openSim, startSim } from './sim.ts';
 
 /** The report on a shop with this handler, and the shop. Several can run at the same time. */
 export async function auditOf(
   changed: Partial<Handler>,
-  options: Partial<AuditOptions> | ((shop: Shop, sim: GatewaySim) => Partial<AuditOptions>),
-): Promise<AuditReport & { shop: Shop; sim: GatewaySim }> {
-  await using sim = await startGatewaySim({ secretKey: SECRET, seed: seedOfTest() });
+  options: Partial<AuditOptions> | ((shop: Shop, sim: GatewaySimClient) => Partial<AuditOptions>),
+): Promise<AuditReport & { shop: Shop; sim: GatewaySimClient }> {
+  await using opened = await openSim({ secretKey: SECRET });
+  const sim = await connectGatewaySim(opened.url);
   usePublicKey(sim.publicKey);
   await using shop = await startShop(sim, changed);
   const probing = { probe: shop.probe, paidWhen: '.status=paid', orderAmount: '.total' };
   const more = typeof options === 'function' ? options(shop, sim) : options;
   const all = { ipnUrl: shop.ipnUrl, order: shop.place, ...probing, ...more };
-  const report = await auditReport(sim, serverOf(sim), all);
+  const report = await auditReport(sim, controlServer(sim), all);
   return { ...report, shop, sim };
 }
 
-/** An emulator of the library, a shop, and a function that audits it. */
+/** An emulator, a shop, and a function that audits it. */
 export async function prepareAudit(changed: Partial<Handler> = {}, more: StartOptions = {}) {
-  const sim = await startLibrary({ secretKey: SECRET, seed: seedOfTest(), ...more });
+  const sim = await startClient({ secretKey: SECRET, ...more });
   const shop = await startShop(sim, changed);
   onTestFinished(() => shop[Symbol.asyncDispose]());
   const probing = { probe: shop.probe, paidWhen: '.status=paid', orderAmount: '.total' };
   const audit = (options: Partial<AuditOptions> = {}) =>
-    auditReport(sim, serverOf(sim), { ipnUrl: shop.ipnUrl, order: shop.place, ...probing, ...options });
+    auditReport(sim, controlServer(sim), { ipnUrl: shop.ipnUrl, order: shop.place, ...probing, ...options });
   return { sim, shop, audit };
 }
 

@@ -42,15 +42,18 @@ export const ORDER: Readonly<Record<string, string>> = {
  * `dataDir`, the state is stored there
  */
 export async function startSim(options: StartOptions = {}): Promise<Sim> {
+  const sim = await openSim(options);
+  onTestFinished(() => sim[Symbol.asyncDispose]());
+  return sim;
+}
+
+/** Like `startSim`, but the caller stops it: in concurrent tests, the end of a test is not known here. */
+export async function openSim(options: StartOptions = {}): Promise<Sim & AsyncDisposable> {
   const faults: unknown[] = [];
   const values = { port: 0, inMemory: true, seed: seedOfTest(), ...options };
   const server = await startServer(resolveOptions([{ label: (name) => `--${kebab(name)}`, values }]), {
     report: (error) => faults.push(error),
     warn: () => {},
-  });
-  onTestFinished(async () => {
-    await server.stop();
-    expect(faults).toEqual([]);
   });
   const { url, publicKey, secretKey } = server;
   return {
@@ -70,6 +73,10 @@ export async function startSim(options: StartOptions = {}): Promise<Sim> {
       return (await response.json()) as Body;
     },
     server,
+    [Symbol.asyncDispose]: async () => {
+      await server.stop();
+      expect(faults).toEqual([]);
+    },
   };
 }
 

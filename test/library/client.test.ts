@@ -1,13 +1,13 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { verifyIpn } from '../../src/index.ts';
-import { startLibrary } from '../helpers/library.ts';
+import { startClient } from '../helpers/library.ts';
 import { type Answer, type Received, startReceiver } from '../helpers/receiver.ts';
 import { enter } from '../helpers/sim.ts';
 
 describe('payments', () => {
   it('are created with working defaults, even if plain JavaScript passes null, or with the given values', async () => {
-    const sim = await startLibrary();
+    const sim = await startClient();
     const usual = await sim.payments.create(JSON.parse('{"identifier":null,"amount":null,"mode":null}'));
     expect(usual).toMatchObject({ status: 'pending', mode: 'sandbox', amount: '100.00', currency: 'USD' });
     expect(await sim.cards.create(JSON.parse('{"title":null}'))).toMatchObject({ title: 'Test card' });
@@ -33,7 +33,7 @@ describe('payments', () => {
   });
 
   it('are rejected with every problem', async () => {
-    const sim = await startLibrary();
+    const sim = await startClient();
     await expect(sim.payments.create({ amount: '0', identifier: 'x'.repeat(21) })).rejects.toMatchObject({
       name: 'GatewayError',
       code: 'invalid_fields',
@@ -44,7 +44,7 @@ describe('payments', () => {
 
   it('are settled with a visit of the redirect address on request', async () => {
     const receiver = await startReceiver([{}, { body: 'Thank you' }]);
-    const sim = await startLibrary();
+    const sim = await startClient();
     const { id } = await sim.payments.create({ ipnUrl: receiver.url, successUrl: `${receiver.url}/paid` });
     expect((await sim.payments.approve(id, { visit: true })).visit).toEqual({
       ...{ status: 200, location: null, body: 'Thank you', error: null },
@@ -53,7 +53,7 @@ describe('payments', () => {
   });
 
   it('are no longer waited for once the signal is aborted', async () => {
-    const sim = await startLibrary();
+    const sim = await startClient();
     const given = new AbortController();
     const waited = sim.payments.waitFor({ identifier: 'never' }, { timeout: '1h', signal: given.signal });
     given.abort(new Error('the test is over'));
@@ -61,7 +61,7 @@ describe('payments', () => {
   });
 
   it('can be waited for', async () => {
-    const sim = await startLibrary();
+    const sim = await startClient();
     const waited = sim.payments.waitFor({ identifier: 'later', status: 'succeeded' });
     await sim.payments.create({ identifier: 'later', customerEmail: 'approve@gateway-sim.test' });
     expect(await waited).toMatchObject({ identifier: 'later', settledBy: 'auto' });
@@ -70,7 +70,7 @@ describe('payments', () => {
 
 describe('IPNs', () => {
   it('can be waited for', async () => {
-    const sim = await startLibrary();
+    const sim = await startClient();
     await sim.payments.create({ identifier: 'order-1', ipnUrl: 'http://127.0.0.1:9/ipn' });
     const waited = sim.ipns.waitFor({ payment: 'order-1', state: 'failed' });
     const { delivery } = await sim.payments.approve('order-1');
@@ -79,7 +79,7 @@ describe('IPNs', () => {
 
   it('are signed with the current key', async () => {
     const receiver = await startReceiver();
-    const sim = await startLibrary();
+    const sim = await startClient();
     const before = sim.secretKey;
     const { secretKey } = await sim.merchants.generateKeys();
     expect([sim.secretKey, sim.env['GATEWAY_SIM_SECRET_KEY']]).toEqual([secretKey, secretKey]);
@@ -93,7 +93,7 @@ describe('IPNs', () => {
 
 describe('the other resources', () => {
   it("merchants are listed, and new keys for another do not change the first one's", async () => {
-    const sim = await startLibrary();
+    const sim = await startClient();
     const { publicKey } = sim;
     const second = await sim.merchants.create('second');
     expect((await sim.merchants.list()).data.map(({ name }) => name)).toContain('second');
@@ -101,8 +101,13 @@ describe('the other resources', () => {
     expect(sim.publicKey).toBe(publicKey);
   });
 
+  it('a wallet whose reference is a number instead of text is looked up', async () => {
+    const sim = await startClient();
+    await expect(sim.wallets.fund(5 as never, '1')).rejects.toMatchObject({ code: 'not_found' });
+  });
+
   it('codes of live payments arrive in the inbox', async () => {
-    const sim = await startLibrary();
+    const sim = await startClient();
     const { checkoutUrl, id } = await sim.payments.create({ identifier: 'order-1', mode: 'live' });
     const waited = sim.inbox.waitFor({ payment: 'order-1' });
     await enter(checkoutUrl, 'email', { email: 'wallet@example.com' });
@@ -112,7 +117,7 @@ describe('the other resources', () => {
   });
 
   it('requests are listed by path, method and payment, and waited for', async () => {
-    const sim = await startLibrary();
+    const sim = await startClient();
     const waited = sim.requests.waitFor({ path: '/payment/initiate' });
     await sim.payments.create({ identifier: 'sandbox' });
     await sim.payments.create({ identifier: 'live', mode: 'live' });
@@ -128,7 +133,7 @@ describe('the other resources', () => {
   });
 
   it('the clock takes dates and milliseconds', async () => {
-    const sim = await startLibrary();
+    const sim = await startClient();
     await sim.clock.freeze(new Date('2040-01-01T00:00:00Z'));
     expect(await sim.clock.advance(60_000)).toMatchObject({ now: '2040-01-01T00:01:00.000Z' });
     expect(await sim.clock.freeze()).toMatchObject({ frozen: true });
@@ -137,7 +142,7 @@ describe('the other resources', () => {
   });
 
   it('a move of the clock that waits for a hanging receiver ends after its time limit', async () => {
-    const sim = await startLibrary({ delivery: 'redirect-then-ipn' });
+    const sim = await startClient({ delivery: 'redirect-then-ipn' });
     const receiver = await startReceiver(['hang']);
     await sim.clock.freeze();
     await sim.payments.create({ identifier: 'order-1', ipnUrl: receiver.url });
@@ -160,7 +165,7 @@ describe('the other resources', () => {
   });
 
   it('the state is restored, and the keys stay correct, also after a reset', async () => {
-    const sim = await startLibrary();
+    const sim = await startClient();
     await sim.payments.create({ identifier: 'order-1' });
     const snapshot = await sim.snapshot();
     const { publicKey } = sim;
@@ -184,7 +189,7 @@ async function startShop(isRight: (request: number) => boolean) {
     return expected.toUpperCase() === form.get('signature') ? {} : { status: 400 };
   };
   const receiver = await startReceiver(handler);
-  const sim = await startLibrary();
+  const sim = await startClient();
   const payment = await sim.payments.create({ amount: '49.90', ipnUrl: `${receiver.url}/ipn` });
   return { sim, payment, receiver };
 }

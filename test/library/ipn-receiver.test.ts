@@ -1,14 +1,15 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { connectGatewaySim } from '../../src/index.ts';
 import type { FireOptions } from '../../src/library/api.ts';
-import { startLibrary } from '../helpers/library.ts';
+import { startClient, startLibrary } from '../helpers/library.ts';
 
 /** An emulator, a receiver, and an IPN sent to it by hand. */
 async function listening() {
-  const sim = await startLibrary();
+  const sim = await startClient();
   const receiver = await sim.listen();
+  onTestFinished(() => receiver.close());
   const fire = (options: FireOptions = {}) => sim.ipns.fire({ to: receiver.url, ...options });
   return { sim, receiver, fire };
 }
@@ -95,7 +96,8 @@ it('an incomplete or oversized request is ignored, and the next one is received'
 });
 
 it('the test must close the receiver of a connected emulator; an emulator that the test started closes its own receiver', async () => {
-  const { sim, receiver } = await listening();
+  const sim = await startLibrary();
+  const receiver = await sim.listen();
   const connected = await connectGatewaySim(sim.url);
   const other = await connected.listen();
   await other.close();

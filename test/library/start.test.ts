@@ -5,6 +5,7 @@ import { connectGatewaySim, GatewayError, startGatewaySim } from '../../src/inde
 import { temporaryFolder } from '../helpers/folder.ts';
 import { startLibrary } from '../helpers/library.ts';
 import { startReceiver } from '../helpers/receiver.ts';
+import { startSim } from '../helpers/sim.ts';
 
 const alive = (url: string) =>
   fetch(`${url}/_sim/livez`).then(
@@ -42,15 +43,15 @@ describe('startGatewaySim', () => {
     expect((await startLibrary()).port).not.toBe(1);
   });
 
-  it('runs many independent emulators in parallel', async () => {
-    const sims = await Promise.all(Array.from({ length: 5 }, () => startLibrary()));
-    expect(new Set(sims.map(({ port }) => port)).size).toBe(5);
+  it('runs independent emulators in parallel', async () => {
+    const sims = await Promise.all(Array.from({ length: 3 }, () => startLibrary()));
+    expect(new Set(sims.map(({ port }) => port)).size).toBe(3);
     await Promise.all(sims.map((sim, index) => sim.payments.create({ identifier: `of-${index}` })));
     await sims[0]?.reset();
     const identifiers = await Promise.all(
       sims.map(async (sim) => (await sim.payments.list()).data.map(({ identifier }) => identifier)),
     );
-    expect(identifiers).toEqual([[], ['of-1'], ['of-2'], ['of-3'], ['of-4']]);
+    expect(identifiers).toEqual([[], ['of-1'], ['of-2']]);
   });
 
   it('releases the port when it is stopped, once or twice', async () => {
@@ -155,12 +156,12 @@ describe('connectGatewaySim', () => {
       message: expect.stringContaining('GATEWAY_SIM_URL is not set'),
       remedy: expect.stringContaining('exec -- <your test command>'),
     });
-    const sim = await startLibrary();
+    const sim = await startSim();
     expect((await connectGatewaySim(sim.url, { controlToken: '' })).controlToken).toBeNull();
   });
 
   it('requires the control token if the emulator does', async () => {
-    const sim = await startLibrary({ host: '0.0.0.0', controlToken: 'a-long-secret' });
+    const sim = await startSim({ host: '0.0.0.0', controlToken: 'a-long-secret' });
     for (const controlToken of [undefined, 'wrong']) {
       await expect(connectGatewaySim(sim.url, { controlToken })).rejects.toMatchObject({
         code: 'unauthorized',
@@ -194,8 +195,8 @@ describe('connectGatewaySim', () => {
   });
 
   it('reports that no emulator responds', async () => {
-    const sim = await startLibrary();
-    await sim.stop();
+    const sim = await startSim();
+    await sim.server.stop();
     await expect(connectGatewaySim(sim.url)).rejects.toMatchObject({
       code: 'no_server',
       remedy:

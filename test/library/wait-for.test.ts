@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { connectGatewaySim, GatewayError, type GatewaySim } from '../../src/index.ts';
-import { startLibrary } from '../helpers/library.ts';
+import { connectGatewaySim, GatewayError, type GatewaySimClient } from '../../src/index.ts';
+import { startClient, startLibrary } from '../helpers/library.ts';
 import { startReceiver } from '../helpers/receiver.ts';
-import { ORDER } from '../helpers/sim.ts';
+import { ORDER, startSim } from '../helpers/sim.ts';
 
 describe('a wait that fails', () => {
   const TIMEOUT = { timeout: 30 };
@@ -14,7 +14,7 @@ describe('a wait that fails', () => {
   };
 
   it('for a payment reports what was initiated and rejected instead', async () => {
-    const sim = await startLibrary();
+    const sim = await startClient();
     expect(await messageOf(sim.payments.waitFor({ identifier: 'order-1' }, TIMEOUT))).toEqual([
       'there was no payment with identifier "order-1" within 0.03 s',
       'no payment was initiated',
@@ -54,7 +54,7 @@ describe('a wait that fails', () => {
 
   it('for an IPN reports the state of the existing ones', async () => {
     const receiver = await startReceiver([{ status: 503 }]);
-    const sim = await startLibrary();
+    const sim = await startClient();
     const wait = () => messageOf(sim.ipns.waitFor({ payment: 'order-1', state: 'delivered' }, TIMEOUT));
     expect(await wait()).toEqual([
       'there was no IPN with payment "order-1", state "delivered" within 0.03 s',
@@ -70,7 +70,7 @@ describe('a wait that fails', () => {
   });
 
   it('for a request reports what was requested instead', async () => {
-    const sim = await startLibrary();
+    const sim = await startClient();
     expect((await messageOf(sim.requests.waitFor({ path: '/api/cards' }, TIMEOUT)))[1]).toBe(
       'the service was not called',
     );
@@ -82,7 +82,7 @@ describe('a wait that fails', () => {
   });
 
   it('for a code reports who received codes instead', async () => {
-    const sim = await startLibrary();
+    const sim = await startClient();
     expect(await messageOf(sim.inbox.waitFor({ payment: 'order-1' }, TIMEOUT))).toEqual([
       'there was no verification code for payment "order-1" within 0.03 s',
       'no code was sent: a live checkout sends one when the customer enters an e-mail',
@@ -90,12 +90,12 @@ describe('a wait that fails', () => {
   });
 
   it('ends immediately if its arguments are invalid or the emulator has stopped', async () => {
-    const sim = await startLibrary();
+    const sim = await startSim();
     const client = await connectGatewaySim(sim.url);
     const wrong = { status: 'paid' } as unknown as { status: 'succeeded' };
     await expect(client.payments.waitFor(wrong)).rejects.toMatchObject({ code: 'invalid_fields' });
     await expect(client.payments.waitFor({}, { timeout: 'soon' })).rejects.toMatchObject({ code: 'usage' });
-    await sim.stop();
+    await sim.server.stop();
     await expect(client.payments.waitFor()).rejects.toMatchObject({ code: 'no_server' });
   });
 
@@ -105,7 +105,7 @@ describe('a wait that fails', () => {
     ['a number of milliseconds', {}, 100, 'the second argument of waitFor must be an object'],
     ['a mistyped timeout', {}, { timout: 100 }, 'unknown field timout: did you mean timeout?'],
   ])('rejects %s', async (_, filter, options, message) => {
-    const sim = await startLibrary();
+    const sim = await startClient();
     for (const { waitFor } of [sim.payments, sim.ipns, sim.requests, sim.inbox] as { waitFor: unknown }[]) {
       // Like a call from plain JavaScript.
       const wait = waitFor as (...given: unknown[]) => Promise<unknown>;
@@ -114,12 +114,12 @@ describe('a wait that fails', () => {
     }
   });
 
-  it.each<[string, (sim: GatewaySim) => Promise<unknown>, string]>([
+  it.each<[string, (sim: GatewaySimClient) => Promise<unknown>, string]>([
     ['of the inbox', (sim) => sim.inbox.waitFor({ paymet: 'x' } as object), 'did you mean payment?'],
     ['of an audit', (sim) => sim.audit({ ipnUrll: 'x' } as never), 'ipnUrll: did you mean ipnUrl?'],
     ['of a connection', ({ url }) => connectGatewaySim(url, { contrlToken: 'x' } as object), 'controlToken?'],
   ])('a mistyped name %s is rejected', async (_, call, message) => {
     const refused = { code: 'usage', message: expect.stringContaining(message) };
-    await expect(call(await startLibrary())).rejects.toMatchObject(refused);
+    await expect(call(await startClient())).rejects.toMatchObject(refused);
   });
 });

@@ -107,10 +107,14 @@ test('the action and the template run the command and keep its artifacts (withou
   const runs: [string, Record<string, string>, string][] = [
     [
       step.run,
-      { FOLDER: join(project.folder, 'left'), OPTIONS: '--auto approve --seed a', COMMAND: 'npm test' },
+      {
+        FOLDER: join(project.folder, 'left'),
+        OPTIONS: '--auto approve --seed a',
+        COMMAND: 'node ci.test.mjs',
+      },
       'left',
     ],
-    [script.join('\n'), { TEST_COMMAND: 'npm test', EXEC_OPTIONS: '' }, 'gateway-sim'],
+    [script.join('\n'), { TEST_COMMAND: 'node ci.test.mjs', EXEC_OPTIONS: '' }, 'gateway-sim'],
   ];
   for (const [shell, env, folder] of runs) {
     const line = shell.replace('npx ', 'node_modules/.bin/');

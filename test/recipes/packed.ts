@@ -16,15 +16,15 @@ export const STEPS = { pack: 'npm run pack', install: `npm install --save-dev ..
 /**
  * Packs the package like `npm publish`, and installs it into a new project without a network.
  *
- * @returns the folder that contains both
+ * @returns the folder that contains both, and what the command that packs it printed
  */
-export async function installPacked(): Promise<string> {
+export async function installPacked() {
   const folder = await mkdtemp(join(tmpdir(), 'gateway-sim-installed-'));
   const [packed, shop] = [join(folder, 'gateway-sim'), join(folder, 'shop')];
   for (const name of [packed, shop]) await mkdir(name);
   await writeFile(join(shop, 'package.json'), '{ "name": "shop", "private": true }\n');
   const type = (line: string, cwd: string) => promisify(execFile)('sh', ['-c', line], { cwd });
-  await type(`${STEPS.pack} -- --pack-destination ${packed}`, ROOT);
+  const { stdout, stderr } = await type(`${STEPS.pack} -- --pack-destination ${packed}`, ROOT);
   await type(`${STEPS.install} --offline --no-audit --no-fund --cache .cache`, shop);
-  return folder;
+  return { folder, printed: { stdout, stderr } };
 }

@@ -6,8 +6,9 @@ describe('a pattern from a user', () => {
     expect([matches(/^pa(id)$/i, 'PAID'), matches(/^paid$/, 'unpaid')]).toEqual([true, false]);
   });
 
-  it.each([/^(a+)+$/, /(?<=b(a+)+)!/])('is aborted if it takes too long: %s', (pattern) => {
-    expect(() => matches(pattern, `${'a'.repeat(100_000)}!`)).toThrow(
+  // An audit meets /^(a+)+$/.
+  it('is aborted if it takes too long', () => {
+    expect(() => matches(/(?<=b(a+)+)!/, `${'a'.repeat(100_000)}!`)).toThrow(
       expect.objectContaining({ code: 'check_failed', message: expect.stringContaining('takes too long') }),
     );
   });

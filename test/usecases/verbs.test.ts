@@ -2,10 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { ERRORS, type ErrorCode } from '../../src/contract/error.ts';
 import { connectGatewaySim, type GatewaySimClient } from '../../src/index.ts';
 import { readCard } from '../../src/service/cards.ts';
-import { runJson, startHere } from '../helpers/cli.ts';
+import { runJson } from '../helpers/cli.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { CARD } from '../helpers/records.ts';
-import { ask, ORDER, type Sim } from '../helpers/sim.ts';
+import { ask, ORDER, type Sim, startSim } from '../helpers/sim.ts';
 
 /*
  * One fact about each verb of each noun, which the control API, the command line and the library have in common. What
@@ -28,7 +29,7 @@ type Ids = Record<'ipn' | 'card' | 'receiver', string>;
 /** An emulator with a paid and a pending payment, one IPN, one card and two faults that nothing meets. */
 async function prepared() {
   const receiver = await startReceiver();
-  const sim = await startHere({ ipnSchedule: ['1h'] });
+  const sim = await startSim({ ipnSchedule: ['1h'] });
   const { cards, faults, merchants, payments } = sim.server.parts;
   for (const route of ['/nowhere', '/elsewhere'] as const) faults.set({ route, status: 500 });
   for (const identifier of ['paid', 'pending'])
@@ -51,9 +52,10 @@ const EDGES = {
     expect(status).toBe(ERRORS[body.code].status);
     return body.code;
   },
-  async 'the command line'({ cli }: Verb, { cwd }: Sim & { cwd: string }, ids: Ids) {
+  async 'the command line'({ cli }: Verb, { url }: Sim, ids: Ids) {
     const args = filled(cli, ids).split(' ');
-    const { code, body } = await runJson<{ code: ErrorCode }>(args, { cwd });
+    const options = { cwd: await temporaryFolder(), env: { GATEWAY_SIM_URL: url } };
+    const { code, body } = await runJson<{ code: ErrorCode }>(args, options);
     if (code === 0) return body;
     expect(code).toBe(ERRORS[body.code].exitCode);
     return body.code;
