@@ -144,7 +144,10 @@ function foldersAbove(path: string): string[] {
 
 async function readObject(path: string): Promise<Record<string, unknown>> {
   try {
-    const parsed = parseJsonc(await readText(path, { follows: true }));
+    const text = await readText(path, { follows: true });
+    // Every second byte of ASCII text in UTF-16.
+    if (text.includes('\0')) throw new Error('it is UTF-16: save it as UTF-8');
+    const parsed = parseJsonc(text);
     if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return { ...parsed };
     throw new Error('it is not a JSON object');
   } catch (error) {

@@ -20,6 +20,8 @@ describe('start with an invalid configuration', () => {
     ],
     ['an unknown key of a currency', '{"currencies": [{"code": "NPR", "symbl": "Rs"}]}', ['symbl', 'symbol']],
     ['a wallet without an e-mail', '{"wallets": [{"holder": "A"}]}', ['wallets.0.email', 'required']],
+    // As an editor of Windows may save it.
+    ['text in UTF-16', [...'{"port": 0}'].join('\0'), ['it is UTF-16: save it as UTF-8']],
   ];
 
   it.each(CASES)('with %s exits 2, and the error names the place and the fix', async (_, config, named) => {
