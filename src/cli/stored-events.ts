@@ -72,7 +72,7 @@ function paymentEvents(stored: Records['payments'], parts: VerdictDependencies):
 
 function deliveryEvents(stored: Records['deliveries'], parts: VerdictDependencies): Unnumbered[] {
   const attempts = parts.store.state.attemptsOf(stored.id);
-  const { attemptCount: _count, signedWith: _key, ...record } = stored;
+  const { attemptCount: _count, signedWith: _key, isResend: _due, ...record } = stored;
   return attempts.map((attempt, index) => {
     const next = attempts[index + 1];
     const as = next ? { ...record, state: 'pending' as const, nextAttemptAt: next.startedAt } : record;
