@@ -1,7 +1,8 @@
-import type { StoredAttempt } from '../contract/delivery.ts';
+import { Delivery, type StoredAttempt } from '../contract/delivery.ts';
 import { attemptView, noteOf } from '../contract/describe-delivery.ts';
 import type { SimEvent } from '../contract/event.ts';
-import type { PaymentStep } from '../contract/payment.ts';
+import { project } from '../contract/field.ts';
+import { Payment, type PaymentStep } from '../contract/payment.ts';
 import { maskedIn, Secrets } from '../contract/secrets.ts';
 import type { Records } from '../contract/state.ts';
 import {
@@ -58,7 +59,8 @@ export function storedEvents(snapshot: Snapshot): SimEvent[] {
 }
 
 function paymentEvents(stored: Records['payments'], parts: VerdictDependencies): Unnumbered[] {
-  const { history, messageId: _message, wrongCodes: _wrong, requestId: _request, ...record } = stored;
+  const { history } = stored;
+  const record = project(Payment, stored);
   const initiated = { at: stored.createdAt, event: 'initiated' as const, value: null };
   return [initiated, ...history].map(({ at, event, value, ...happened }) => {
     const problem = 'problem' in happened ? (happened.problem ?? null) : null;
@@ -72,7 +74,7 @@ function paymentEvents(stored: Records['payments'], parts: VerdictDependencies):
 
 function deliveryEvents(stored: Records['deliveries'], parts: VerdictDependencies): Unnumbered[] {
   const attempts = parts.store.state.attemptsOf(stored.id);
-  const { attemptCount: _count, signedWith: _key, isResend: _due, ...record } = stored;
+  const record = project(Delivery, stored);
   return attempts.map((attempt, index) => {
     const next = attempts[index + 1];
     const as = next ? { ...record, state: 'pending' as const, nextAttemptAt: next.startedAt } : record;

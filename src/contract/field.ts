@@ -78,6 +78,14 @@ export function shapeOf<All extends Fields>(fields: All): ShapeOf<All> {
   ) as ShapeOf<All>;
 }
 
+/** The values of a record for which a schema has fields. */
+export function project<Shape extends z.core.$ZodShape, Values extends object>(
+  { shape }: z.ZodMiniObject<Shape>,
+  record: Values,
+): Pick<Values, keyof Values & keyof Shape> {
+  return Object.fromEntries(Object.entries(record).filter(([name]) => name in shape)) as typeof record;
+}
+
 /** A response, an event or a stored record. */
 export function record<All extends Fields>(name: string, description: string, fields: All) {
   return named({ name, description, fields, io: 'output' }, z.object(shapeOf(fields)));

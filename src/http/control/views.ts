@@ -1,12 +1,13 @@
 import { type ActiveFault, describeFault, isSpent } from '../../contract/active-fault.ts';
 import type { Card } from '../../contract/card.ts';
 import type { Clock } from '../../contract/clock.ts';
-import type { Delivery } from '../../contract/delivery.ts';
+import { Delivery } from '../../contract/delivery.ts';
 import { attemptView, noteOf } from '../../contract/describe-delivery.ts';
 import type { RecordedRequest, SimEvent } from '../../contract/event.ts';
 import type { Fault } from '../../contract/fault.ts';
+import { project } from '../../contract/field.ts';
 import type { InboxMessage } from '../../contract/message.ts';
-import type { MappedAddresses, Payment, Settled } from '../../contract/payment.ts';
+import { type MappedAddresses, Payment, type Settled } from '../../contract/payment.ts';
 import { DEFAULT_LIMIT } from '../../contract/request-fields.ts';
 import { maskedCardNumber, maskedIn, shownHeader, shownHeaders } from '../../contract/secrets.ts';
 import { timestamp } from '../../contract/time.ts';
@@ -53,13 +54,7 @@ export function wholeList<View>(data: View[]): { data: View[]; nextCursor: null 
 }
 
 export function paymentView(payment: stored.Payment, { runtime, payments }: AppDependencies): Payment {
-  const {
-    history: _history,
-    messageId: _messageId,
-    wrongCodes: _wrong,
-    requestId: _request,
-    ...record
-  } = payment;
+  const record = project(Payment, payment);
   const checkoutUrl = checkoutUrlOf(payment, runtime.baseUrl());
   const verdict = verdictView(payments.verdict(payment));
   return { ...record, checkoutUrl, mappedTo: mappedAddresses(payment, runtime), verdict };
@@ -89,7 +84,8 @@ export function deliveryView(
   { ipns }: Pick<AppDependencies, 'ipns'>,
   underWay = ipns.underWay(delivery.id),
 ): Delivery {
-  const { attemptCount, signedWith: _key, isResend: _due, ...record } = delivery;
+  const record = project(Delivery, delivery);
+  const { attemptCount } = delivery;
   // A record from the event log has only the attempts that had been made by then.
   const attempts = ipns.attemptsOf(delivery.id).slice(0, attemptCount).map(attemptView);
   const note = noteOf(delivery, attempts.at(-1));
