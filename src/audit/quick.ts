@@ -61,6 +61,7 @@ export const QUICK: ReadonlySet<string> = new Set([
   'canceled-before-success',
   'status-unknown',
   'refunded-after-success',
+  'replay-much-later',
   // Payments are lost.
   'every-payment',
   'paid-after-restart',

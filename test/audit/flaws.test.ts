@@ -15,6 +15,10 @@ const PARTS = new WeakMap<Order, Map<string, number>>();
 /** The IPNs that were received for each order. */
 const RECEIVED = new WeakMap<Order, string[]>();
 
+/** When each order was paid. */
+const PAID_AT = new WeakMap<Order, number>();
+const SHIPPED_AFTER_MS = 1_500;
+
 /** Identifiers of IPNs that were rejected, and signatures that were valid. */
 const REJECTED = new Set<string>();
 const SIGNATURES = new Set<string>();
@@ -189,6 +193,17 @@ const FLAWS: Record<string, [found: string, flaw: Partial<Handler>]> = {
       },
       onReturn: (order) => {
         if (order && lastHeaders.referer !== undefined) GOOD.pay(order, new URLSearchParams());
+      },
+    },
+  ],
+  'a copy that comes after the order was shipped ships it again': [
+    'replay-much-later',
+    {
+      pay: (order, form) => {
+        if (order.paid && Date.now() - (PAID_AT.get(order) ?? 0) < SHIPPED_AFTER_MS) return;
+        order.paid = false;
+        GOOD.pay(order, form);
+        PAID_AT.set(order, Date.now());
       },
     },
   ],
