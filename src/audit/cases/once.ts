@@ -225,12 +225,12 @@ const QUICK_LATER_MS = 3_000;
 
 /** A copy of the oldest IPN that paid an order, some time after it. Each try takes another order. */
 const replayOfOldest: Run = async (shop) => {
-  const settled = shop.settled.shift();
-  if (!settled) return skipped('no paid order is left');
-  const { payment, at } = settled;
-  if (isAmbiguous(shop, payment)) return ambiguous(payment);
   const { thorough, only = [] } = shop.options;
   const laterMs = thorough || only.length ? MUCH_LATER_MS : QUICK_LATER_MS;
+  const settled = shop.settled.shift();
+  if (!settled) return replay(({ ipn }) => pause(laterMs).then(() => ipn))(shop);
+  const { payment, at } = settled;
+  if (isAmbiguous(shop, payment)) return ambiguous(payment);
   await pause(Math.max(at + laterMs - performance.now(), 0));
   // Rows of no order may still come from the payment of another case.
   if (shop.witness) await shop.patience.rest();
