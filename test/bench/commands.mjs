@@ -19,14 +19,14 @@ async function besideNode(measure) {
   return {
     all,
     of: (name) => median(all(name)),
-    ratio: (name) => median(rounds.map((round) => round[name] / round.node)),
+    ratios: (name) => rounds.map((round) => round[name] / round.node),
   };
 }
 
 const rowOf =
   (rounds) =>
   (what, name, note = '') =>
-    measured(`${what}, relative to node -e 0`, rounds.ratio(name), ms(rounds.of(name)) + note);
+    measured(`${what}, relative to node -e 0`, rounds.ratios(name), ms(rounds.of(name)) + note);
 const nodeRow = (rounds, section) => baseline(`node -e 0, next to the ${section}`, rounds.all('node'), ' ms');
 
 export function commands() {

@@ -22,7 +22,7 @@ export function growth() {
       return [
         measured(
           'rate with 100,000 payments, relative to an empty store',
-          turns.ratio('full', 'empty', 'rate'),
+          turns.ratios('full', 'empty', 'rate'),
           `${both('rate', perSecond)}; p99 ${both('p99', ms)}`,
         ),
       ];

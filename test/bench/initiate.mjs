@@ -2,7 +2,7 @@
 import { initiateRequest } from './load.mjs';
 import { together, withBare, withFreshSim } from './processes.mjs';
 import { emptied, takeTurns } from './round.mjs';
-import { baseline, fact, measured, percent, perSecond } from './rows.mjs';
+import { baseline, fact, measured, median, percent, perSecond } from './rows.mjs';
 
 const KINDS = ['form', 'multipart'];
 
@@ -18,8 +18,8 @@ export function initiate() {
     const row = (kind) =>
       measured(
         `initiate ${kind}, relative to bare node:http`,
-        turns.ratio(kind, 'bare', 'rate'),
-        `${perSecond(turns.of(kind, 'rate'))}; by CPU time ${turns.ratio('bare', kind, 'processorUs').toFixed(2)}`,
+        turns.ratios(kind, 'bare', 'rate'),
+        `${perSecond(turns.of(kind, 'rate'))}; by CPU time ${median(turns.ratios('bare', kind, 'processorUs')).toFixed(2)}`,
       );
     const client = `the client used ${percent(turns.of('bare', 'clientShare'))} of a core`;
     return [

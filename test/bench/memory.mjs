@@ -2,12 +2,13 @@
 import { cp, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { initiateRequest, load } from './load.mjs';
-import { bytesInUse, inFolder, running, stateFolder, withFreshSim, withSim } from './processes.mjs';
+import { inFolder, residentBytes, running, stateFolder, withFreshSim, withSim } from './processes.mjs';
 import { measured, median, ms } from './rows.mjs';
 import { makeState } from './state.mjs';
 
 const MANY = 100_000;
 const ROUNDS = 5;
+const MEMORY_ROUNDS = 3;
 const FILES = ['db.json', 'journal.jsonl'];
 
 /** Parses db.json, and the object in each line of the journal, with JSON.parse. */
@@ -19,17 +20,18 @@ const PARSE = `
     if (line) JSON.parse(line.slice(line.indexOf('{'), line.lastIndexOf('}') + 1));
   console.log('{}');`;
 
-/** The memory of newly initiated payments, which includes the request log. */
-export function memory() {
-  return withFreshSim(
-    async (sim) => {
-      const before = await bytesInUse(sim.folder, sim);
+/** The resident memory that newly initiated payments add, which includes the request log. */
+export async function memory() {
+  const rounds = [];
+  for (let number = 0; number < MEMORY_ROUNDS; number++) {
+    const bytes = await withFreshSim(async (sim) => {
+      const before = residentBytes(sim);
       await fill(sim);
-      const bytes = (await bytesInUse(sim.folder, sim)) - before;
-      return [measured('memory per payment, with its request log', bytes / MANY / 1024)];
-    },
-    { probe: true },
-  );
+      return residentBytes(sim) - before;
+    });
+    rounds.push(bytes / MANY / 1024);
+  }
+  return [measured('resident memory per payment, with its request log', rounds)];
 }
 
 const fill = (sim) => load({ port: sim.port, request: initiateRequest(sim), count: MANY });
@@ -62,7 +64,7 @@ async function reloadRow(what, folder) {
   const size = Math.round(bytes.reduce((sum, length) => sum + length, 0) / 1e6);
   return measured(
     `start with 100,000 payments after ${what}, relative to JSON.parse`,
-    of('ratio'),
+    rounds.map(({ ratio }) => ratio),
     `${ms(of('start'))} against ${ms(of('parse'))}, ${size} MB`,
   );
 }

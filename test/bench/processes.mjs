@@ -1,7 +1,7 @@
 // Runs the measured processes, each in its own folder.
 import { spawn } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -18,11 +18,6 @@ const ENVIRONMENT = Object.fromEntries(
     ([name]) => !/^(npm_|GATEWAY_SIM_|NODE_EXTRA_CA_CERTS$|NODE_OPTIONS$)/i.test(name),
   ),
 );
-
-/** On SIGUSR2, writes the memory in use after garbage collection to a file. */
-const HEAP_PROBE = `data:text/javascript,${encodeURIComponent(
-  "import fs from 'node:fs';process.on('SIGUSR2',()=>{gc();gc();const m=process.memoryUsage();fs.writeFileSync(process.env.BENCH_HEAP+'.new',String(m.heapUsed+m.external));fs.renameSync(process.env.BENCH_HEAP+'.new',process.env.BENCH_HEAP)})",
-)}`;
 
 const folders = new Set();
 const children = new Set();
@@ -108,10 +103,9 @@ export function whyEnded(child) {
 export const withBare = (use) => running([BARE], {}, use);
 
 /** Runs the emulator in a folder, with its state on disk. */
-export function withSim(folder, use, { options = [], probe = false, signal } = {}) {
-  const flags = probe ? ['--expose-gc', '--import', HEAP_PROBE] : [];
-  const args = [...flags, BINARY, 'start', '--port', '0', '--json', '--quiet', ...options];
-  return running(args, { cwd: folder, env: { BENCH_HEAP: join(folder, 'heap') }, signal }, use);
+export function withSim(folder, use, { options = [], signal } = {}) {
+  const args = [BINARY, 'start', '--port', '0', '--json', '--quiet', ...options];
+  return running(args, { cwd: folder, signal }, use);
 }
 
 /** Runs the emulator in its own folder. */
@@ -124,17 +118,13 @@ export function together([start, ...others], use, started = []) {
   return start ? start((one) => together(others, use, [...started, one])) : use(started);
 }
 
-/** The bytes that an emulator uses, if it was started with `probe`. */
-export async function bytesInUse(folder, { child }) {
-  const file = join(folder, 'heap');
-  await rm(file, { force: true });
-  child.kill('SIGUSR2');
-  for (let tries = 0; tries < 6_000; tries++) {
-    const text = await readFile(file, 'utf8').catch(() => undefined);
-    if (text !== undefined) return Number(text);
-    await new Promise((resolve) => setTimeout(resolve, 10));
+/** The resident memory of a process, as the system shows it; NaN if it does not. */
+export function residentBytes({ child }) {
+  try {
+    return Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]) * 1024;
+  } catch {
+    return Number.NaN;
   }
-  throw new Error('the probe did not answer');
 }
 
 /** Runs a Node command to its end; resolves with its duration in ms. */

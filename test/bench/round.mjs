@@ -44,8 +44,7 @@ export async function emptied(sim) {
  * Measures servers in turn: one round for each, then the next round for each.
  *
  * @param players by name: `server`, `request`, and `prepare`, which is called before each round
- * @returns `of(name, value)`: the median of a value over the rounds; `ratio(a, b, value)`: the median of its ratios in
- * each round
+ * @returns `of(name, value)`: the median of a value over the rounds; `ratios(a, b, value)`: its ratio in each round
  */
 export async function takeTurns(players, rounds = ROUNDS) {
   const entries = Object.entries(players);
@@ -63,7 +62,6 @@ export async function takeTurns(players, rounds = ROUNDS) {
   return {
     all,
     of: (name, value) => median(all(name, value)),
-    ratio: (name, other, value) =>
-      median(results.map((result) => result[name][value] / result[other][value])),
+    ratios: (name, other, value) => results.map((result) => result[name][value] / result[other][value]),
   };
 }

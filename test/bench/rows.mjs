@@ -11,10 +11,11 @@ export const median = (numbers) => quantile(numbers, 0.5);
 
 const BY_NAME = Object.assign({}, ...Object.values(TARGETS));
 
-/** A number with a target. `note` says how it was measured. */
-export function measured(what, value, note = '') {
+/** The median of rounds, with a target and the spread of the rounds. `note` says how they were measured. */
+export function measured(what, numbers, note = '') {
   const { target, isMet, unit } = targetOf(what);
-  return { what, value, unit, note, target, met: isMet(value) };
+  const { value, ...row } = baseline(what, numbers, unit, note);
+  return { ...row, value, target, met: isMet(value) };
 }
 
 function targetOf(what) {
@@ -31,7 +32,9 @@ export function fact(what, value, unit = '', note = '') {
 /** A baseline. The spread of its rounds, without the highest and lowest tenth, shows how quiet the machine was. */
 export function baseline(what, numbers, unit, note = '') {
   const spread = (quantile(numbers, 0.9) - quantile(numbers, 0.1)) / median(numbers);
-  const notes = [note, `spread of rounds ${percent(spread)}`].filter(Boolean).join(', ');
+  const notes = [note, numbers.length > 1 && `spread of rounds ${percent(spread)}`]
+    .filter(Boolean)
+    .join(', ');
   return { ...fact(what, median(numbers), unit, notes), spread };
 }
 

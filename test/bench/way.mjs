@@ -74,7 +74,7 @@ export function way() {
         ),
         measured(
           `a payment's whole way, ${how.name}, relative to a bare server`,
-          median(rounds.map((round) => round.ours / round.bare)),
+          rounds.map((round) => round.ours / round.bare),
           `${perSecond(ours)}${how.atOnce === 1 ? `, ${ms(1_000 / ours)} each` : ''}`,
         ),
       );
