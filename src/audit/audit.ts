@@ -370,8 +370,14 @@ async function runCases(shop: Shop, chosen: readonly AuditCase[]): Promise<Audit
     }
   };
   await runAlone(cases.filter((one) => isAlone(one) && !one.last));
+  let waitMs: number | undefined;
   for (const [one, [{ lost }, seen]] of losses) {
-    if (!lost || !(await shop.lookUntilPaid(lost)).paid) continue;
+    const isPaid = lost && (await shop.lookUntilPaid(lost, waitMs)).paid;
+    // What is not paid by now will not be, and neither will the others.
+    if (!isPaid) {
+      waitMs = 0;
+      continue;
+    }
     losses.delete(one);
     const why = 'its order was paid later: your shop handles IPNs more slowly than they came';
     record(one, unproven(why), seen);
