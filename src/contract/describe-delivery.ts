@@ -104,7 +104,7 @@ export function describeFlaw(flaw: ResponseFlaw): string {
 
 function describeAnswer({ responseStatus, responseHeaders = [] }: AttemptSides): string {
   const location = headerIn(responseHeaders, 'location');
-  return `the receiver returned ${responseStatus}${location ? ` to ${location}` : ''} (expected 2xx)`;
+  return `the receiver returned ${responseStatus}${location ? ` to ${location}` : ''}`;
 }
 
 /** What a fault rule did instead of the receiver. An imported state may lack the rule. */

@@ -42,7 +42,10 @@ describe.skipIf(MISSING)(`start --db${here}`, () => {
     // A copy must change nothing.
     expect(copy).toMatchObject({
       changes: [],
-      verdict: { tone: 'good', cause: 'Accepted twice. The copy changed nothing in your database.' },
+      verdict: {
+        tone: 'good',
+        cause: 'Your handler accepted the same IPN twice. The copy changed nothing in your database.',
+      },
     });
   });
 
