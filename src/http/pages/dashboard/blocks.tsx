@@ -44,7 +44,7 @@ export function Status({ of, children = of }: { of: string; children?: string })
 /** The looks of the status dots. */
 const LOOKS: Readonly<Record<ShopState['tone'], string>> = {
   good: 'delivered',
-  bad: 'failed',
+  bad: 'refused',
   warning: 'pending',
   waiting: '',
 };

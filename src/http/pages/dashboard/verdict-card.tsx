@@ -1,4 +1,5 @@
 import { type Child, useContext } from 'hono/jsx';
+import type { AttemptFailure } from '../../../contract/delivery.ts';
 import { describeShop } from '../../../contract/describe-changes.ts';
 import {
   ASKS_WITH_INVALID_SIGNATURES,
@@ -14,7 +15,6 @@ import { Difference, Facts, Languages, Time } from './blocks.tsx';
 import { Form } from './forms.tsx';
 import { PageContext } from './page.tsx';
 import { FAULTS, recordPath } from './paths.ts';
-import { ExplainSignature } from './signature.tsx';
 import { capitalized, clip } from './text.ts';
 
 /**
@@ -51,14 +51,11 @@ export function VerdictCard(props: {
           <h2>{headline}</h2>
           <Facts
             rows={[
-              [
-                'Where',
-                where && WHERE[where](address, attempts.at(-1)?.failure?.code === 'connection_refused'),
-              ],
-              [fixLabel(of), fix && (fixLabel(of) === 'Fix' ? <strong>{fix}</strong> : fix)],
-              ['Attempts', isMixed ? describeAttempts(attempts) : null],
+              ['Where', where && WHERE[where](address, attempts.at(-1)?.failure?.code)],
               ['Why', withoutStart(cause, headline) || null],
+              [fixLabel(of), fix && (fixLabel(of) === 'Fix' ? <strong>{fix}</strong> : fix)],
               ['What it means', outcome ?? null],
+              ['Attempts', isMixed ? describeAttempts(attempts) : null],
               ['In your shop', inShop],
               ['Your handler signed', signed && <Difference text={signed.found} from={right} />],
               ['In the IPN', signed && <Difference text={right} from={signed.found} />],
@@ -69,9 +66,8 @@ export function VerdictCard(props: {
       </div>
       {children}
       {ipn?.diagnosis && <DiagnosisDetails of={ipn.diagnosis} />}
-      {unexplained && ipn && <ExplainSignature ipn={ipn.id} />}
       <div class="inline after">
-        {page && (action !== null || tone !== 'waiting') && (
+        {page && (action !== null || tone === 'good' || tone === 'warning') && (
           <Form
             to={`${page}/resend`}
             hidden={to === null ? { from } : { from, to }}
@@ -128,13 +124,22 @@ function DiagnosisDetails({ of: { tried, summary, at } }: { of: Diagnosis }) {
   );
 }
 
+/** Where to act if the IPN did not get as far as the handler. */
+const BEFORE_HANDLER: Readonly<Partial<Record<AttemptFailure['code'], string>>> = {
+  connection_refused: 'Your shop',
+  name_not_found: 'The address',
+  no_route: 'The address',
+  expects_http: 'The address',
+  expects_https: 'The address',
+};
+
 const WHERE = {
-  receiver: (url: string, isStopped: boolean) => (
+  receiver: (url: string, failure: AttemptFailure['code'] | undefined) => (
     <>
-      Your {isStopped ? 'shop' : 'handler'}, <code>{url}</code>
+      {(failure && BEFORE_HANDLER[failure]) ?? 'Your handler'}, <code>{url}</code>
     </>
   ),
   rule: () => 'Your fault rule, not your handler',
   emulator: () => "The emulator's options, not your handler",
-  settling: () => 'The delivery of this payment, not your handler',
+  settling: () => 'How it was settled, not your handler',
 } as const;
