@@ -67,6 +67,8 @@ export interface FullVerdict extends Verdict {
   unexplained?: true;
   /** What it means for the order, if it matters. In the API, it is the end of the cause. */
   outcome?: string;
+  /** Whether the receiver accepted the IPN and changed nothing in its database. */
+  isWithoutEffect?: true;
   /** How many times the receiver has accepted the same IPN, if more than once. */
   times?: number;
 }
@@ -140,11 +142,14 @@ export function verdictOnDelivery(delivery: Delivery, parts: VerdictDependencies
           PAY_BY_IPN,
           'The return page, not the IPN, changed your shop.',
         )
-      : makeVerdict(
-          'warning',
-          `Your handler returned ${last.responseStatus}, but nothing changed in your database.`,
-          CHANGED_NOTHING,
-        );
+      : {
+          ...makeVerdict(
+            'warning',
+            `Your handler returned ${last.responseStatus}, but nothing changed in your database.`,
+            CHANGED_NOTHING,
+          ),
+          isWithoutEffect: true,
+        };
   }
   if (isGenuine && verdict.tone === 'good') {
     const times = 1 + acceptedBefore(delivery, last, parts);
@@ -618,6 +623,7 @@ function verdictOnAnswer(attempt: KnownAttempt, signer: Signer): FullVerdict {
   }
   const fix = fixOf(attempt, words);
   if (status === null) {
+    if (attempt.failure?.code === 'timed_out') return makeVerdict('bad', `Your handler ${error}.`, fix);
     const verdict = makeVerdict('bad', `${asSentence(error)}.`, fix, headlineOf(attempt));
     return { ...verdict, to: otherScheme(attempt) };
   }

@@ -152,8 +152,10 @@ export async function afterSettling(
   }
   const payment = store.state.payments.get(settlement.payment.id) ?? settlement.payment;
   // Nothing else in the log says why no IPN follows.
-  if (!last && payment.status === 'succeeded')
-    events.warn(`${payment.identifier}: ${verdictOnPayment(payment, parts).cause}`);
+  if (!last && payment.status === 'succeeded') {
+    const { cause, fix } = verdictOnPayment(payment, parts);
+    events.warn(`${payment.identifier}: ${cause} ${fix}`);
+  }
   return {
     payment,
     delivery: last ? (store.state.deliveries.get(last.id) ?? last) : null,
