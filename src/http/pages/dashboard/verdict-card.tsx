@@ -1,4 +1,4 @@
-import { type Child, useContext } from 'hono/jsx';
+import type { Child } from 'hono/jsx';
 import type { AttemptFailure } from '../../../contract/delivery.ts';
 import { describeShop } from '../../../contract/describe-changes.ts';
 import {
@@ -6,14 +6,12 @@ import {
   describeAttempts,
   fixLabel,
 } from '../../../contract/describe-delivery.ts';
-import type { Diagnosis } from '../../../contract/diagnosis.ts';
 import type { FullVerdict } from '../../../diagnosis/verdict.ts';
 import type { Delivery, Payment } from '../../../domain/state.ts';
 import type { AppDependencies } from '../../environment.ts';
 import { Link } from '../layout.tsx';
-import { Difference, Facts, Languages, Time } from './blocks.tsx';
+import { Difference, Facts, Languages } from './blocks.tsx';
 import { Form } from './forms.tsx';
-import { PageContext } from './page.tsx';
 import { FAULTS, recordPath } from './paths.ts';
 import { capitalized, clip } from './text.ts';
 
@@ -65,7 +63,6 @@ export function VerdictCard(props: {
         {code && <Languages of={code} />}
       </div>
       {children}
-      {ipn?.diagnosis && <DiagnosisDetails of={ipn.diagnosis} />}
       <div class="inline after">
         {page && (action !== null || tone === 'good' || tone === 'warning') && (
           <Form
@@ -102,26 +99,6 @@ function withoutStart(text: string, shown: string): string {
   const start = shown.replace(/\.$/, '');
   const rest = text.startsWith(start) ? text.slice(start.length) : undefined;
   return rest === undefined || !/^[.:]/.test(rest) ? text : capitalized(rest.slice(1).trim());
-}
-
-/** The requests of a diagnosis, folded. */
-function DiagnosisDetails({ of: { tried, summary, at } }: { of: Diagnosis }) {
-  const { mask } = useContext(PageContext);
-  return (
-    <details id="diagnosis">
-      <summary>We sent your handler {tried.length} test requests</summary>
-      <p>
-        {summary} (<Time at={at} /> UTC)
-      </p>
-      <ol>
-        {tried.map(({ name, status, answer }) => (
-          <li>
-            <code>{name}</code> {status ?? 'no response'} <span class="soft">{clip(answer, mask)}</span>
-          </li>
-        ))}
-      </ol>
-    </details>
-  );
 }
 
 /** Where to act if the IPN did not get as far as the handler. */
