@@ -51,7 +51,7 @@ export function VerdictCard(props: {
             rows={[
               ['Where', where && WHERE[where](address, attempts.at(-1)?.failure?.code)],
               ['Why', withoutStart(cause, headline) || null],
-              [fixLabel(of), fix && (fixLabel(of) === 'Fix' ? <strong>{fix}</strong> : fix)],
+              [fixLabel(of), fix && <span class={fixLabel(of).toLowerCase()}>{withWholeOptions(fix)}</span>],
               ['What it means', outcome ?? null],
               ['Attempts', isMixed ? describeAttempts(attempts) : null],
               ['In your shop', inShop],
@@ -100,6 +100,10 @@ function withoutStart(text: string, shown: string): string {
   const rest = text.startsWith(start) ? text.slice(start.length) : undefined;
   return rest === undefined || !/^[.:]/.test(rest) ? text : capitalized(rest.slice(1).trim());
 }
+
+/** Browsers would break the name of an option after its hyphens. */
+const withWholeOptions = (text: string) =>
+  text.split(/(--[\w-]+)/).map((part, index) => (index % 2 ? <span class="option">{part}</span> : part));
 
 /** Where to act if the IPN did not get as far as the handler. */
 const BEFORE_HANDLER: Readonly<Partial<Record<AttemptFailure['code'], string>>> = {
