@@ -135,21 +135,7 @@ export function verdictOnDelivery(delivery: Delivery, parts: VerdictDependencies
   const isGenuine = verdictOnFault(delivery, last) === undefined && !verdictOnForgery(delivery, parts);
   if (isGenuine && verdict.tone === 'good' && changedNothing(delivery, parts)) {
     const byReturn = (parts.rows.of(delivery.paymentId ?? '') ?? []).filter(({ noise }) => !noise);
-    return byReturn.length
-      ? makeVerdict(
-          'warning',
-          `The IPN was accepted and changed nothing. After the customer returned: ${describeChanges(byReturn)}.`,
-          PAY_BY_IPN,
-          'The return page, not the IPN, changed your shop.',
-        )
-      : {
-          ...makeVerdict(
-            'warning',
-            `Your handler returned ${last.responseStatus}, but nothing changed in your database.`,
-            CHANGED_NOTHING,
-          ),
-          isWithoutEffect: true,
-        };
+    return { ...withoutEffect(last, byReturn), isWithoutEffect: true };
   }
   if (isGenuine && verdict.tone === 'good') {
     const times = 1 + acceptedBefore(delivery, last, parts);
@@ -165,6 +151,22 @@ export function verdictOnDelivery(delivery: Delivery, parts: VerdictDependencies
   return delivery.state === 'delivered' && last.failure !== null
     ? afterAccepted(told, last)
     : { ...told, fix: verdict.action === null ? fix : `${fix} ${THEN_RESEND}` };
+}
+
+/** The verdict on an accepted IPN that changed nothing. @param byReturn what the customer's return changed afterwards */
+function withoutEffect({ responseStatus }: Attempt, byReturn: readonly RowChange[]): FullVerdict {
+  return byReturn.length
+    ? makeVerdict(
+        'warning',
+        `The IPN was accepted and changed nothing. After the customer returned: ${describeChanges(byReturn)}.`,
+        PAY_BY_IPN,
+        'The return page, not the IPN, changed your shop.',
+      )
+    : makeVerdict(
+        'warning',
+        `Your handler returned ${responseStatus}, but nothing changed in your database.`,
+        CHANGED_NOTHING,
+      );
 }
 
 /** What a bad verdict means for the order; undefined if no order could be paid by the IPN. */
