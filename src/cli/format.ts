@@ -3,7 +3,8 @@ import { describeChanges } from '../contract/describe-changes.ts';
 import { FORGED_IPN_ACCEPTED, fixLabel, originOf, outcomeOf } from '../contract/describe-delivery.ts';
 import { command, type Hint, hint, renderHint } from '../contract/error.ts';
 import type { SimEvent } from '../contract/event.ts';
-import type { Payment, TimelineEntry } from '../contract/payment.ts';
+import { FORM_TYPE } from '../contract/media-types.ts';
+import type { TimelineEntry } from '../contract/payment.ts';
 import { shownHeaders } from '../contract/secrets.ts';
 import { shorten } from '../contract/text.ts';
 import { moment, REDIRECT_WAIT_MS } from '../contract/time.ts';
@@ -22,7 +23,7 @@ import { columns, onOneLine, Printed, wrapped } from './printed.ts';
 /** The reported part of a delivery. It has no id if it was sent without a server. */
 type ReportedDelivery = Pick<
   Delivery,
-  'url' | 'forwardedTo' | 'state' | 'underWay' | 'nextAttemptAt' | 'verdict' | 'unexplained'
+  'url' | 'forwardedTo' | 'state' | 'contentType' | 'underWay' | 'nextAttemptAt' | 'verdict' | 'unexplained'
 > & {
   id: string | null;
   attempts: readonly Pick<Attempt, 'number' | 'error' | 'responseStatus' | 'responseBody'>[];
@@ -57,18 +58,11 @@ export function verdictFacts(verdict: Verdict): Record<string, string | undefine
   return { Verdict: verdict.cause, [fixLabel(verdict)]: verdict.fix ?? undefined };
 }
 
-/** What the shop did with the IPN of a payment, in a word; `-` for one that needs no IPN. */
-export function acceptanceOf({ status, verdict }: Pick<Payment, 'status' | 'verdict'>): string {
+/** The state of a delivery. For a forged copy, it would say the opposite of the verdict. */
+export function stateOf({ state, tampered, verdict }: Pick<Delivery, 'state' | 'tampered' | 'verdict'>) {
   if (verdict.forgeryAccepted) return FORGED_IPN_ACCEPTED;
-  return status === 'succeeded' ? ACCEPTANCES[verdict.tone] : '-';
+  return tampered.length && verdict.tone === 'good' ? 'forged IPN rejected' : state;
 }
-
-const ACCEPTANCES: Readonly<Record<Verdict['tone'], string>> = {
-  good: 'accepted',
-  warning: 'warning',
-  bad: 'not accepted',
-  waiting: 'waiting',
-};
 
 /** The failure of `--require-delivery`; undefined if the receiver accepted every IPN. */
 export function deliveryProblem(
@@ -101,7 +95,8 @@ export function firstLineOf(whole: string): string | undefined {
 }
 
 /** What to run next if the last attempt was not accepted. */
-export function whatToDo({ id, state, attempts, verdict, unexplained }: ReportedDelivery): Hint[] {
+export function whatToDo(ipn: ReportedDelivery): Hint[] {
+  const { id, state, contentType, attempts, verdict, unexplained } = ipn;
   const last = attempts.at(-1);
   // The egress guard rejected it, so nothing was sent.
   if (id === null || !last || state === 'refused' || verdict.tone !== 'bad') return [];
@@ -109,7 +104,10 @@ export function whatToDo({ id, state, attempts, verdict, unexplained }: Reported
   return [
     ...(unexplained ? [hint`Find the cause: ${command('ipn diagnose', id)}`] : []),
     ...(isAnswered && !unexplained ? [hint`Request and response: ${command('ipn show', id)}`] : []),
-    ...(state === 'failed' ? [hint`After the fix, resend it: ${command('ipn resend', id)}`] : []),
+    // A copy of JSON would be JSON, too.
+    ...(state === 'failed' && contentType === FORM_TYPE
+      ? [hint`After the fix, resend it: ${command('ipn resend', id)}`]
+      : []),
   ];
 }
 

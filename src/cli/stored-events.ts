@@ -5,6 +5,7 @@ import { project } from '../contract/field.ts';
 import { Payment, type PaymentStep } from '../contract/payment.ts';
 import { maskedIn, Secrets } from '../contract/secrets.ts';
 import type { Records } from '../contract/state.ts';
+import { stateOfPayment } from '../diagnosis/shop-state.ts';
 import {
   type VerdictDependencies,
   verdictFields,
@@ -66,8 +67,10 @@ function paymentEvents(stored: Records['payments'], parts: VerdictDependencies):
     const problem = 'problem' in happened ? (happened.problem ?? null) : null;
     const step: PaymentStep = { at, event, detail: value, value, problem, requestId: null };
     const status = event === 'settled' || event === 'redirected' ? record.status : 'pending';
-    const verdict = verdictView(verdictOnPayment({ ...stored, status }, parts));
-    const payment = { ...record, status, checkoutUrl: '', mappedTo: null, verdict };
+    const then = { ...stored, status };
+    const verdict = verdictView(verdictOnPayment(then, parts));
+    const { words: shop } = stateOfPayment(then, parts);
+    const payment = { ...record, status, checkoutUrl: '', mappedTo: null, verdict, shop };
     return { type: 'payment', at, payment, steps: [step], warnings: [] };
   });
 }

@@ -104,7 +104,7 @@ export function describeFlaw(flaw: ResponseFlaw): string {
 
 function describeAnswer({ responseStatus, responseHeaders = [] }: AttemptSides): string {
   const location = headerIn(responseHeaders, 'location');
-  return `the receiver returned ${responseStatus}${location ? ` to ${location}` : ''} (expected 2xx)`;
+  return `the receiver returned ${responseStatus}${location ? ` to ${location}` : ''}`;
 }
 
 /** What a fault rule did instead of the receiver. An imported state may lack the rule. */
@@ -182,7 +182,6 @@ export function headlineOf(attempt: AttemptSides & Pick<Attempt, 'failure'>): st
 const HEADLINES: Readonly<Partial<Record<AttemptFailure['code'], string>>> = {
   connection_refused: 'Your shop is not running at this address.',
   connection_reset: 'Your handler closed the connection without a response.',
-  timed_out: 'Your handler did not answer in time.',
   name_not_found: 'The host of this address does not exist.',
   no_route: 'The host of this address cannot be reached.',
   http2_only: 'Your shop accepts only HTTP/2.',

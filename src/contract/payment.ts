@@ -149,6 +149,7 @@ const shown = {
     'Addresses that --forward-ipn replaces; null if none is mapped.',
   ),
   verdict: field(Verdict, 'The verdict on the payment and its newest IPNs: the worst one.'),
+  shop: field(text, 'What the shop did with its IPNs, in a few words, such as `rejected (400)`.'),
 };
 
 export const Payment = record('Payment', 'A payment.', shown);

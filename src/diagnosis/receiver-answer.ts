@@ -94,6 +94,11 @@ const NO_CSRF = 'Exempt the route of ipn_url from CSRF protection: the signature
 const NO_LOGIN =
   'Make the route of ipn_url accessible without a login, a session or a token: the signature protects it.';
 
+const FIND_ORDER = 'Look the order up by identifier, exactly as you sent it when you initiated the payment.';
+
+const MISSING_AMOUNT = missing('data|amount');
+const MISSING_FIELD = missing('signature|identifier|status');
+
 /** What the words of a receiver name, and the fix for it. */
 const FIXES_BY_REASON: readonly (readonly [names: RegExp, fix: string])[] = [
   [/\bslash\b/i, 'End the path of ipn_url with a slash, or accept it without one: a redirect loses a POST.'],
@@ -110,8 +115,13 @@ const FIXES_BY_REASON: readonly (readonly [names: RegExp, fix: string])[] = [
     /unauthenticated|not authenticated|authentication|\b(?:log|sign)[- ]?in\b|credentials|\bbearer\b|\bapi.?key\b|\bjwt\b|\btoken\b/i,
     NO_LOGIN,
   ],
-  [missing('data|amount'), FIX_NESTED],
-  [missing('signature|identifier|status'), `${FIX_FORM} In a function: ${FIX_BASE64}`],
+  [MISSING_AMOUNT, FIX_NESTED],
+  [MISSING_FIELD, `${FIX_FORM} In a function: ${FIX_BASE64}`],
+  // In a program error: no field of the IPN is called so. Python's get is that of a body.
+  [
+    /\b(?:of|on) (?:null|undefined)\b|'NoneType' object has no attribute '(?!get')|\bfor nil\b/,
+    `A value is missing there, usually the order. ${FIND_ORDER}`,
+  ],
   [
     missing('fields?|parameters?|propert(?:y|ies)|attributes?|headers?|keys?'),
     'An IPN has only the fields status, signature, identifier and data[…]. Do not require another one.',
@@ -160,13 +170,17 @@ const CHECKS: readonly Check[] = [
   {
     names: /\border\b(?! to\b)|not found|unknown/i,
     what: 'the look-up of the order',
-    how: 'Look the order up by identifier, exactly as you sent it when you initiated the payment.',
+    how: FIND_ORDER,
   },
 ];
 
 /** The fix for the reason in the words of a receiver of a form; undefined if they name none that is known. */
 export const fixForReason = (words: string): string | undefined =>
   FIXES_BY_REASON.find(([names]) => names.test(words))?.[1];
+
+/** Whether the words of a receiver say that it did not find a field of every IPN. */
+export const namesMissingField = (words: string): boolean =>
+  MISSING_AMOUNT.test(words) || MISSING_FIELD.test(words);
 
 /** The check that the words of a receiver are about; undefined if it is that of the signature or not known. */
 export const checkNamedIn = (words: string): Pick<Check, 'what' | 'how'> | undefined =>
@@ -254,7 +268,11 @@ export function answerProblem({ status, headers, body }: ReceiverAnswer): Answer
   return {
     cause: `Your handler failed (${status}): ${problem}`,
     headline: `Your handler failed (${status}).`,
-    fix: fixForReason(problem) ?? 'Find the error in the log of your shop, and fix it.',
+    fix:
+      fixForReason(problem) ??
+      (thrown === undefined
+        ? 'Find the error in the log of your shop, and fix it.'
+        : 'Fix this error in the code of your shop.'),
   };
 }
 

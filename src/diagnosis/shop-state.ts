@@ -81,11 +81,12 @@ const isDelayed = ({ postponedBy, nextAttemptAt }: Delivery) =>
 
 /** What the shop did with an IPN, by its last attempt. */
 export function stateOfDelivery(delivery: Delivery, parts: VerdictDependencies): ShopState {
-  const { tone, times } = verdictOnDelivery(delivery, parts);
+  const { tone, times, isWithoutEffect } = verdictOnDelivery(delivery, parts);
   if (parts.courier.openAttempt(delivery.id))
     return { state: 'waiting', words: 'has not answered yet', tone: 'waiting' };
   if (isDelayed(delivery)) return { state: 'waiting', words: 'IPN delayed by your fault rule', tone };
   const { state, words } = lastState(delivery, parts) ?? { state: 'waiting', words: 'IPN due' };
+  if (isWithoutEffect) return { state, words: 'accepted, changed nothing', tone };
   return { state, words: times === undefined ? words : `accepted ${inWords(times)}`, tone };
 }
 

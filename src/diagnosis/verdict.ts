@@ -20,12 +20,13 @@ import type { PaymentStatus, SettledBy } from '../contract/vocabulary.ts';
 import type { Settings } from '../domain/settings.ts';
 import type { Attempt, Delivery, Payment, State } from '../domain/state.ts';
 import { readIpn } from '../service/signature.ts';
-import { isSignatureMistake } from './mistakes.ts';
+import { isSignatureMistake, MISTAKE_FIXES } from './mistakes.ts';
 import {
   type AnswerProblem,
   answerProblem,
   checkNamedIn,
   fixForReason,
+  namesMissingField,
   saysRefused,
 } from './receiver-answer.ts';
 import { ownWords, quoted } from './receiver-words.ts';
@@ -66,6 +67,8 @@ export interface FullVerdict extends Verdict {
   unexplained?: true;
   /** What it means for the order, if it matters. In the API, it is the end of the cause. */
   outcome?: string;
+  /** Whether the receiver accepted the IPN and changed nothing in its database. */
+  isWithoutEffect?: true;
   /** How many times the receiver has accepted the same IPN, if more than once. */
   times?: number;
 }
@@ -132,23 +135,11 @@ export function verdictOnDelivery(delivery: Delivery, parts: VerdictDependencies
   const isGenuine = verdictOnFault(delivery, last) === undefined && !verdictOnForgery(delivery, parts);
   if (isGenuine && verdict.tone === 'good' && changedNothing(delivery, parts)) {
     const byReturn = (parts.rows.of(delivery.paymentId ?? '') ?? []).filter(({ noise }) => !noise);
-    return byReturn.length
-      ? makeVerdict(
-          'warning',
-          `The IPN was accepted and changed nothing. After the customer returned: ${describeChanges(byReturn)}.`,
-          PAY_BY_IPN,
-          'The return page, not the IPN, changed your shop.',
-        )
-      : makeVerdict(
-          'warning',
-          `${verdict.cause} Nothing changed in your database.`,
-          CHANGED_NOTHING,
-          `Returned ${last.responseStatus} and changed nothing.`,
-        );
+    return { ...withoutEffect(last, byReturn), isWithoutEffect: true };
   }
   if (isGenuine && verdict.tone === 'good') {
     const times = 1 + acceptedBefore(delivery, last, parts);
-    if (times > 1) return acceptedAgain(verdict, times, parts.rows.of(delivery.id));
+    if (times > 1) return acceptedAgain(times, last, parts.rows.of(delivery.id));
   }
   if (verdict.where === 'rule' && delivery.nextAttemptAt !== null)
     return { ...verdict, fix: RETRY_SCHEDULED };
@@ -159,7 +150,23 @@ export function verdictOnDelivery(delivery: Delivery, parts: VerdictDependencies
   const told = { ...verdict, ...(outcome !== undefined && { outcome }) };
   return delivery.state === 'delivered' && last.failure !== null
     ? afterAccepted(told, last)
-    : { ...told, fix: `${fix} ${THEN_RESEND}` };
+    : { ...told, fix: verdict.action === null ? fix : `${fix} ${THEN_RESEND}` };
+}
+
+/** The verdict on an accepted IPN that changed nothing. @param byReturn what the customer's return changed afterwards */
+function withoutEffect({ responseStatus }: Attempt, byReturn: readonly RowChange[]): FullVerdict {
+  return byReturn.length
+    ? makeVerdict(
+        'warning',
+        `The IPN was accepted and changed nothing. After the customer returned: ${describeChanges(byReturn)}.`,
+        PAY_BY_IPN,
+        'The return page, not the IPN, changed your shop.',
+      )
+    : makeVerdict(
+        'warning',
+        `Your handler returned ${responseStatus}, but nothing changed in your database.`,
+        CHANGED_NOTHING,
+      );
 }
 
 /** What a bad verdict means for the order; undefined if no order could be paid by the IPN. */
@@ -192,19 +199,17 @@ function acceptedBefore({ paymentId, status }: Delivery, last: Attempt, parts: V
 export const inWords = (times: number): string => (times === 2 ? 'twice' : `${times} times`);
 
 /** @param changes what the newest copy changed in the shop's database; null if it is not known */
-function acceptedAgain(verdict: FullVerdict, times: number, changes: RowChange[] | null): FullVerdict {
-  const headline = `Accepted ${inWords(times)}.`;
+function acceptedAgain(times: number, last: Attempt, changes: RowChange[] | null): FullVerdict {
+  const headline = `Your handler accepted the same IPN ${inWords(times)}.`;
+  const rule = faultOf(last);
   const made = (tone: Verdict['tone'], what: string, fix: string | null) => ({
-    ...makeVerdict(tone, `${headline} ${what}`, fix, headline),
+    ...makeVerdict(tone, `${headline} ${rule ? `${rule}. ` : ''}${what}`, fix, headline),
     times,
   });
   if (changes?.length === 0) return made('good', 'The copy changed nothing in your database.', null);
-  const known = changes ? 'The copy changed your database.' : verdict.cause;
-  return made(
-    'warning',
-    known,
-    `Check that the order was fulfilled once${changes ? ': a copy must change nothing' : ''}.`,
-  );
+  return changes
+    ? made('warning', 'The copy changed your database.', 'Change nothing if the order is already paid.')
+    : made('warning', 'A copy must change nothing.', 'Check that your shop fulfilled the order only once.');
 }
 
 /** The verdict on a copy that the receiver did not accept, although it accepted the same IPN before. */
@@ -242,7 +247,7 @@ const PAY_BY_IPN =
 const RETRY_SCHEDULED = 'A retry is scheduled.';
 
 const CHANGED_NOTHING =
-  'Check that your handler marks the order as paid, in the database that --db names. A copy of an earlier IPN must change nothing.';
+  'Mark the order as paid when its IPN arrives. If your handler does, check that --db names its database.';
 
 /**
  * A cause that was proved once stays, as long as the receiver answers in the same way or not at all: by a diagnosis, or by
@@ -259,11 +264,17 @@ function withKnownCause(
   const asked = diagnosis?.tried.findLast(({ name }) => name === 'genuine');
   const isSilent = last.responseStatus === null;
   if (diagnosis?.cause && (isSilent || asked?.status === last.responseStatus)) {
-    const { cause, fix, mistake } = diagnosis;
+    const { cause, mistake } = diagnosis;
     const isCode = mistake !== null && isSignatureMistake(mistake);
-    const code = isCode ? signatureCode(last.requestBody) : null;
     const { unexplained: _, ...known } = verdict;
-    return { ...known, headline: cause, cause: since(diagnosis.summary, last), fix, code };
+    return {
+      ...known,
+      headline: cause,
+      cause: since(diagnosis.summary, last),
+      // That of the diagnosis may end with the code.
+      fix: isCode ? MISTAKE_FIXES[mistake] : diagnosis.fix,
+      code: isCode ? signatureCode(last.requestBody) : null,
+    };
   }
   if (diagnosis && asked?.status === last.responseStatus && !isSilent) {
     const { unexplained: _, ...known } = verdict;
@@ -351,8 +362,8 @@ function verdictWithoutIpn(
   return {
     ...makeVerdict(
       'warning',
-      'Paid, but no IPN was sent. The payment was settled with the delivery redirect-only.',
-      `Send the IPN (ipn fire --payment ${id}). Settle the next payment with another delivery.`,
+      'Paid, but no IPN was sent. The delivery redirect-only sends none.',
+      `Send it (ipn fire --payment ${id}), or settle the next payment with another delivery.`,
       'Paid, but no IPN was sent.',
     ),
     where: 'settling',
@@ -448,11 +459,7 @@ function notAttempted(
   if (last?.failure?.code === 'egress') {
     const cause = `Not sent: ${describeEgress(last.failure)}.`;
     const headline = 'Not sent: the emulator blocked this address.';
-    return {
-      ...makeVerdict('bad', cause, fixOfFailure(last.failure), headline),
-      where: 'emulator',
-      action: null,
-    };
+    return { ...makeVerdict('bad', cause, fixOfFailure(last.failure), headline), where: 'emulator' };
   }
   const { postponedBy, nextAttemptAt, createdAt } = delivery;
   if (postponedBy === null || nextAttemptAt === null) return makeVerdict('waiting', 'Not sent yet.');
@@ -527,8 +534,8 @@ function verdictOnForgedAnswer(what: string, authentic: boolean, attempt: KnownA
     return { ...unknown(`. ${cause}`, fix), action: 'resend' };
   }
   if (error !== null) {
-    const cause = `Your handler rejected a forged IPN (${what}) with ${status}, as expected.`;
-    return makeVerdict('good', cause, null, 'Your handler rejected a forged IPN, as expected.');
+    const headline = 'Your handler rejected a forged IPN, as expected';
+    return makeVerdict('good', `${headline}: ${what}, answered with ${status}.`, null, `${headline}.`);
   }
   if (saysRefused(body)) {
     const cause = `Your handler rejected a forged IPN (${what}) in the response body, but returned ${status}.`;
@@ -570,14 +577,22 @@ function mayReadForms(
   return !isRead;
 }
 
-function rejectedJson({ responseStatus: status }: KnownAttempt, verdict: FullVerdict): FullVerdict {
-  const { cause, fix } = verdict;
-  const other = fix === null || status === 415 ? '' : ` If it reads JSON: ${fix}`;
+function rejectedJson(
+  { responseStatus: status, responseBody }: KnownAttempt,
+  verdict: FullVerdict,
+): FullVerdict {
+  const { cause, fix, unexplained, ...rest } = verdict;
+  // A missing field explains it: no field of JSON is one of a form.
+  const isExplained = status === 415 || namesMissingField(ownWords(responseBody ?? '') ?? '');
   return {
-    ...verdict,
+    ...rest,
+    ...(unexplained && !isExplained && { unexplained }),
     cause: `${cause} The IPN was sent as JSON, and real IPNs are forms: a handler that reads forms finds no fields in it.`,
-    fix: `If your handler reads forms, start without --ipn-format json.${other}`,
-    headline: 'Your handler did not accept an IPN as JSON.',
+    fix:
+      isExplained || fix === null
+        ? 'Start without --ipn-format json, and pay again.'
+        : `If your handler reads forms, start without --ipn-format json. If it reads JSON: ${fix}`,
+    headline: 'The IPN was JSON, and your handler did not accept it.',
     where: 'emulator',
     // A copy would be JSON, too.
     action: null,
@@ -610,6 +625,7 @@ function verdictOnAnswer(attempt: KnownAttempt, signer: Signer): FullVerdict {
   }
   const fix = fixOf(attempt, words);
   if (status === null) {
+    if (attempt.failure?.code === 'timed_out') return makeVerdict('bad', `Your handler ${error}.`, fix);
     const verdict = makeVerdict('bad', `${asSentence(error)}.`, fix, headlineOf(attempt));
     return { ...verdict, to: otherScheme(attempt) };
   }

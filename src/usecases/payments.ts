@@ -137,20 +137,27 @@ export function paymentUseCases(parts: UseCaseDependencies) {
   };
 }
 
-/** Waits for the first attempt of a settlement's IPN if the order sends it before the redirect. */
+/** Waits for the first attempt of a settlement's IPN if the order sends it before the redirect, or warns of none. */
 export async function afterSettling(
-  { courier, settings, store }: UseCaseDependencies,
+  parts: UseCaseDependencies,
   settlement: Settlement,
   order: DeliveryOrder,
   awaitDelivery = false,
 ): Promise<Settled> {
+  const { courier, events, settings, store } = parts;
   const last = settlement.deliveries.at(-1);
   if (last && (awaitDelivery || order !== 'redirect-then-ipn')) {
     const timeoutMs = settings.ipn.timeoutMs + REDIRECT_HEAD_START_MS;
     await courier.attemptAfter(0, last.id, awaitDelivery ? timeoutMs : REDIRECT_WAIT_MS);
   }
+  const payment = store.state.payments.get(settlement.payment.id) ?? settlement.payment;
+  // Nothing else in the log says why no IPN follows.
+  if (!last && payment.status === 'succeeded') {
+    const { cause, fix } = verdictOnPayment(payment, parts);
+    events.warn(`${payment.identifier}: ${cause} ${fix}`);
+  }
   return {
-    payment: store.state.payments.get(settlement.payment.id) ?? settlement.payment,
+    payment,
     delivery: last ? (store.state.deliveries.get(last.id) ?? last) : null,
     redirectUrl: settlement.redirectUrl,
   };

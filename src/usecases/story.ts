@@ -1,5 +1,5 @@
 import { describeEvent } from '../contract/checkout.ts';
-import { attemptView, outcomeOf } from '../contract/describe-delivery.ts';
+import { attemptView, outcomeOf, remarksOn } from '../contract/describe-delivery.ts';
 import type { RecordedRequest } from '../contract/event.ts';
 import type { PaymentStep, TimelineEntry } from '../contract/payment.ts';
 import type { TimelineEvent } from '../contract/vocabulary.ts';
@@ -59,7 +59,8 @@ export function deliveryEntries(delivery: Delivery, state: State): TimelineEntry
   const { id: deliveryId, nextAttemptAt, attemptCount } = delivery;
   const attempts = state.attemptsOf(deliveryId).map((stored) => {
     const attempt = attemptView(stored);
-    const detail = `${deliveryId} attempt ${attempt.number}: ${outcomeOf(attempt)}`;
+    const outcome = [outcomeOf(attempt), ...remarksOn(delivery)].join('; ');
+    const detail = `${deliveryId} attempt ${attempt.number}: ${outcome}`;
     return {
       ...OF_DELIVERY,
       at: attempt.startedAt,

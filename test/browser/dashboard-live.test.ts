@@ -60,7 +60,7 @@ describe('a page that receives events', () => {
     expect(await page.getByText('No payments yet').count()).toBe(0);
     await link.focus();
     await sim.server.parts.payments.settle('order-1', { outcome: 'approve', by: 'control' });
-    await page.getByRole('row').getByText('delivered').waitFor();
+    await page.getByRole('row').getByText('accepted').waitFor();
     expect(await focused(page)).toBe('order-1');
     expect(navigations).toBe(0);
     expect(errors).toEqual([]);
@@ -120,10 +120,8 @@ async function listOfThree(): Promise<TestPage & { sim: Sim }> {
 describe('a list', () => {
   test('keeps the focus on its row while rows are added above it', async () => {
     const { sim, page, errors } = await listOfThree();
-    await page.keyboard.press('/');
-    await page.keyboard.type('order/');
     const search = page.getByLabel('Search', { exact: true });
-    expect(await search.inputValue()).toBe('order/');
+    await search.fill('order/');
     await page.getByRole('link', { name: 'order-2' }).focus();
     await sim.initiate({ ...ORDER, identifier: 'order-4' });
     await sim.server.parts.payments.settle('order-2', { outcome: 'cancel', by: 'control' });
@@ -206,7 +204,7 @@ test("times follow the emulator's clock, and stop while it is paused", async () 
   expect(await ago.textContent()).toBe(paused);
 });
 
-test('the keyboard reaches every action on a payment in a sensible order, and each outcome looks different', async () => {
+test('the keyboard reaches every action on a payment in a sensible order, and only Approve stands out', async () => {
   const sim = await startSim();
   await sim.initiate(ORDER);
   const { page } = await openPage();
@@ -230,7 +228,7 @@ test('the keyboard reaches every action on a payment in a sensible order, and ea
       return `${color} on ${backgroundColor}`;
     }),
   );
-  expect(new Set(colors).size).toBe(4);
+  expect(colors.map((color) => colors.filter((one) => one === color).length)).toEqual([1, 3, 3, 3]);
 });
 
 test('the keys can be copied, and replaced after a confirmation', async () => {

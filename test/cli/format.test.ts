@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { acceptanceOf, answerText, attemptText, verdictFacts } from '../../src/cli/format.ts';
+import { answerText, attemptText, stateOf, verdictFacts } from '../../src/cli/format.ts';
 import type { Attempt } from '../../src/contract/delivery.ts';
 
 describe("the words of a receiver's response", () => {
@@ -23,21 +23,17 @@ describe("the words of a receiver's response", () => {
   });
 });
 
-describe('what the shop did with the IPN of a payment', () => {
-  it.each([
-    ['succeeded', 'bad', undefined, 'not accepted'],
-    ['succeeded', 'bad', true, 'forged IPN accepted'],
-    ['pending', 'bad', true, 'forged IPN accepted'],
-    ['succeeded', 'good', undefined, 'accepted'],
-    ['canceled', 'waiting', undefined, '-'],
-  ] as const)(
-    'of a %s payment with a %s verdict (forgery accepted: %s) is: %s',
-    (status, tone, forged, words) => {
-      const verdict = { tone, cause: '', fix: null, ...(forged && { forgeryAccepted: forged }) };
-      expect(acceptanceOf({ status, verdict })).toBe(words);
-    },
-  );
-});
+it.each([
+  [[], 'bad', undefined, 'failed'],
+  [[], 'bad', true, 'forged IPN accepted'],
+  [[{ what: 'amount', was: '1', is: '2' }], 'good', undefined, 'forged IPN rejected'],
+] as const)(
+  'the state of an IPN does not contradict its verdict: %j %s %s',
+  (tampered, tone, forged, words) => {
+    const verdict = { tone, cause: '', fix: null, ...(forged && { forgeryAccepted: forged }) };
+    expect(stateOf({ state: 'failed', tampered: [...tampered], verdict })).toBe(words);
+  },
+);
 
 it('the fix of a neutral verdict is only a tip', () => {
   const cause = 'It happened.';

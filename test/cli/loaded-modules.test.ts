@@ -27,7 +27,7 @@ const OURS = `
   describe-changes fault-effects fidelity field files folder forward
   gateway-sim.js ids ipn ipn-headers main.cjs merchant money names node-version.js package-info
   package.json payment random receiver-answer rolldown-runtime run sample-values secret sender server
-  server-file signals signature signature-code snapshot snapshot-file start
+  server-file shop-state signals signature signature-code snapshot snapshot-file start
   start-emulator store verdict verify
 `
   .trim()

@@ -62,7 +62,7 @@ describe('the text of a failure', () => {
       'a fault rule applied; nothing was sent',
     );
     const answered = { url, failure: { code: 'answered' } as const, fault: null, responseStatus: 503 };
-    expect(errorOf(answered)).toBe('the receiver returned 503 (expected 2xx)');
+    expect(errorOf(answered)).toBe('the receiver returned 503');
     expect(describeBriefly(answered)).toBe('returned 503');
     expect(
       describeBriefly({ ...answered, failure: { code: 'fault' }, fault: { route: 'ipn', status: 503 } }),

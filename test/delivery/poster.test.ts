@@ -97,7 +97,7 @@ describe('a post', () => {
     const receiver = await startReceiver([{ status, headers: { Location: `${elsewhere.url}/moved` } }]);
     const report = await poster().post(request(receiver.url));
     expect(report.responseStatus).toBe(status);
-    expect(report.error).toBe(`the receiver returned ${status} to ${elsewhere.url}/moved (expected 2xx)`);
+    expect(report.error).toBe(`the receiver returned ${status} to ${elsewhere.url}/moved`);
     expect(elsewhere.requests).toEqual([]);
   });
 
@@ -250,7 +250,7 @@ describe('the report of a post without a response describes the error', () => {
     );
     expect(await poster().post(request(url))).toMatchObject({
       responseStatus: 101,
-      error: 'the receiver returned 101 (expected 2xx)',
+      error: 'the receiver returned 101',
     });
   });
 
@@ -356,13 +356,13 @@ it('reaches any name below localhost without a resolver', async () => {
 });
 
 it.each([
-  [199, 'expected 2xx'],
+  [199, 'the receiver returned'],
   [200, null],
   [299, null],
-  [300, 'expected 2xx'],
+  [300, 'the receiver returned'],
   [304, null],
-  [399, 'expected 2xx'],
-  [400, 'expected 2xx'],
+  [399, 'the receiver returned'],
+  [400, 'the receiver returned'],
 ])('response status %s has the problem: %s', (status, problem) => {
   const failure = failureOfStatus(status);
   const described = failure && describeFailure(failure, { url: 'http://shop/', responseStatus: status });

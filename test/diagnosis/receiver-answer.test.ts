@@ -47,6 +47,8 @@ it.each<[words: string, fix: RegExp]>([
   ['Missing required header X-Shop', /^An IPN has only the fields/],
   ['x-token: Field required', /without a login, a session or a token/],
   ['No API key was given', /without a login, a session or a token/],
+  ["TypeError: Cannot read properties of null (reading 'total')", /^A value is missing there/],
+  ["AttributeError: 'NoneType' object has no attribute 'total'", /^A value is missing there/],
   ['identifier: Input should be a valid integer', /^The values of a form are text/],
   ['amount must be a number', /^The values of a form are text/],
   ["the URL doesn't end in a slash and you have APPEND_SLASH set", /with a slash/],

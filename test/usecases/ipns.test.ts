@@ -222,7 +222,7 @@ describe('POST /_sim/ipns/:id/resend', () => {
       id,
       state: 'delivered',
       nextAttemptAt: null,
-      note: 'a later attempt failed: the receiver returned 500 (expected 2xx)',
+      note: 'a later attempt failed: the receiver returned 500',
     });
     expect(body.attempts.map(({ responseStatus }) => responseStatus)).toEqual([200, 500]);
     const { body: again } = await post<DeliveryView>(sim, `/ipns/${id}/resend`);
@@ -307,7 +307,7 @@ describe('POST /_sim/ipns', () => {
     const { body } = await post<DeliveryView>(sim, '/ipns', input);
     expect(body).toMatchObject({
       status: 'lost',
-      note: 'the receiver returned 500 (expected 2xx); tampered with: status success → lost, amount 100.00 → 9100.00',
+      note: 'the receiver returned 500; tampered with: status success → lost, amount 100.00 → 9100.00',
     });
     const { body: again } = await post<DeliveryView>(sim, `/ipns/${body.id}/resend`);
     expect(again).toMatchObject({

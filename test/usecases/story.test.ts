@@ -66,6 +66,14 @@ describe('the timeline of a payment', () => {
     ]);
   });
 
+  it('tells a forged IPN from a genuine one', async () => {
+    const { sim, ipn_url } = await shopWith([{}]);
+    await sim.initiate({ ...ORDER, ipn_url });
+    await post(sim, '/ipns', { payment: 'order-1', tamper: ['amount'] });
+    const { timeline } = await story(sim, 'order-1');
+    expect(timeline.at(-1)?.detail).toMatch(/attempt 1: returned 200; tampered with: amount 49\.90 → /);
+  });
+
   it('ends with what is scheduled', async () => {
     const { sim, ipn_url } = await shopWith([{ status: 500 }], { ipnSchedule: ['1h'] });
     await payWithMistakes(sim, { ipn_url });

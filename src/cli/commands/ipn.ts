@@ -3,11 +3,7 @@ import { text as readAll } from 'node:stream/consumers';
 import { curlCommand } from '../../contract/curl.ts';
 import type { Delivery } from '../../contract/delivery.ts';
 import { describeShop } from '../../contract/describe-changes.ts';
-import {
-  ASKS_WITH_INVALID_SIGNATURES,
-  FORGED_IPN_ACCEPTED,
-  remarksOn,
-} from '../../contract/describe-delivery.ts';
+import { ASKS_WITH_INVALID_SIGNATURES, remarksOn } from '../../contract/describe-delivery.ts';
 import { command, GatewayError, hint, option, usage } from '../../contract/error.ts';
 import type { Payment } from '../../contract/payment.ts';
 import { DIAGNOSE_FIELDS, FIRE_FIELDS, IPN_FILTERS, RESEND_FIELDS } from '../../contract/request-fields.ts';
@@ -44,6 +40,7 @@ import {
   describeLastAttempt,
   progressFacts,
   receiverOf,
+  stateOf,
   verdictFacts,
   verificationText,
   whatToDo,
@@ -75,10 +72,7 @@ const listIpns = defineCommand({
       {
         'Created (UTC)': ({ createdAt }) => shortMoment(createdAt),
         Identifier: ({ identifier }) => identifier,
-        State: ({ state, status, verdict }) => {
-          if (verdict.forgeryAccepted) return FORGED_IPN_ACCEPTED;
-          return status === 'success' ? state : `${state} (${status})`;
-        },
+        State: (ipn) => (ipn.status === 'success' ? stateOf(ipn) : `${stateOf(ipn)} (${ipn.status})`),
         Attempts: ({ attempts, underWay }) =>
           underWay
             ? `${underWay.number} (waiting)`
@@ -324,14 +318,14 @@ function fired(ipns: readonly FiredIpn[], { requireDelivery }: { requireDelivery
 }
 
 function deliveryText(delivery: FiredIpn): string {
-  const { id, identifier, status, state, url, forwardedTo, attempts, underWay } = delivery;
+  const { id, identifier, status, url, forwardedTo, attempts, underWay } = delivery;
   const number = underWay?.number ?? attempts.at(-1)?.number ?? 1;
   return pairs({
     IPN: id ?? 'sent without an emulator',
     Identifier: identifier,
     Status: status,
     To: forwardedTo === null ? url : `${receiverOf({ url, forwardedTo })} (ipn_url ${url})`,
-    State: state,
+    State: stateOf(delivery),
     [`Attempt ${number}`]: describeLastAttempt(delivery),
     ...progressFacts(delivery),
     'In your shop': describeShop(delivery.changes, delivery.changesUnknown) ?? undefined,

@@ -30,12 +30,12 @@ import {
 } from '../command.ts';
 import { retry, type Server } from '../connect.ts';
 import {
-  acceptanceOf,
   deliveryProblem,
   describeLastAttempt,
   firstLineOf,
   progressFacts,
   receiverOf,
+  stateOf,
   timelineText,
   verdictFacts,
   whatToDo,
@@ -155,7 +155,7 @@ function ipnText(ipn: Delivery): string {
   // Settling waits this long for the first attempt.
   const waited = ipn.underWay ? `no response within ${REDIRECT_WAIT_MS / 1_000} s; ` : '';
   const attempts = ipn.attempts.length > 1 ? describeAttempts(ipn.attempts) : describeLastAttempt(ipn);
-  return `${ipn.state}: ${receiverOf(ipn)}: ${waited}${attempts}`;
+  return `${stateOf(ipn)}: ${receiverOf(ipn)}: ${waited}${attempts}`;
 }
 
 function visitText(visit: NonNullable<Settled['visit']> | null): string {
@@ -232,7 +232,7 @@ const list = defineCommand({
         Amount: ({ amount, currency }) => `${amount} ${currency}`,
         Mode: ({ mode }) => mode,
         Status: ({ status, settledBy }) => (settledBy === 'audit' ? `${status} (audit)` : status),
-        IPN: acceptanceOf,
+        'Your shop': ({ shop }) => shop,
       },
       hint`No payments. Create one with: ${command('payments create')}`,
     ),

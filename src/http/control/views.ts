@@ -57,7 +57,8 @@ export function paymentView(payment: stored.Payment, { runtime, payments }: AppD
   const record = project(Payment, payment);
   const checkoutUrl = checkoutUrlOf(payment, runtime.baseUrl());
   const verdict = verdictView(payments.verdict(payment));
-  return { ...record, checkoutUrl, mappedTo: mappedAddresses(payment, runtime), verdict };
+  const { words: shop } = payments.shopState(payment);
+  return { ...record, checkoutUrl, mappedTo: mappedAddresses(payment, runtime), verdict, shop };
 }
 
 /** The mapped addresses of a payment; null if none is mapped. */

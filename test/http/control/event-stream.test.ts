@@ -80,6 +80,7 @@ it('each change of a payment is reported with what happened, and when', async ()
     [['opened'], []],
     [['settled'], [expect.stringContaining('was too small and is now negative')]],
   ]);
+  expect(text).toContain('order-1: Paid, but no IPN was sent. The delivery redirect-only sends none.');
   const times = events.map(({ at }) => at);
   expect(times).toEqual(times.toSorted());
 });

@@ -17,7 +17,7 @@ const textOf = (html: string) =>
     .replaceAll('&#39;', "'");
 const mainOf = (html: string) => /<main.*<\/main>/s.exec(html)?.[0] ?? '';
 
-/** The badge, timeline and row of a payment: what each says about the shop. */
+/** The badge, timeline and row of a payment, and its record: what each says about the shop. */
 async function shownOf(sim: Sim, identifier: string) {
   const { id } = sim.server.parts.payments.require(identifier);
   const html = await pageOf(sim, `/_sim/ui/payments/${id}`);
@@ -26,12 +26,13 @@ async function shownOf(sim: Sim, identifier: string) {
   const listed = /class="status shop [^>]*>([^<]*)</.exec(row ?? '')?.[1] ?? '';
   const attempts = html.matchAll(/class="soft">(?:[\w ]+\. )?Your shop: ([^“<]*?) ?[“<]/g);
   const said = Array.from(attempts, ([, what]) => what);
-  return { state, words, listed, said, html, id };
+  const { shop } = (await ask<{ shop: string }>(sim, 'GET', `/payments/${id}`)).body;
+  return { state, words, listed, said, html, id, shop };
 }
 
 const corrupt: FaultRule = { route: 'ipn', corruptSignature: true };
 
-describe('the badge, the timeline and the row of a payment say the same', () => {
+describe('the badge, the timeline, the row and the record of a payment say the same', () => {
   it.each<[string, Parameters<typeof startReceiver>[0] | null, FaultRule | null, string, string]>([
     ['delivered', [{}], null, 'accepted', 'accepted'],
     ['rejected', [{ status: 400 }], null, 'rejected', 'rejected (400)'],
@@ -49,7 +50,7 @@ describe('the badge, the timeline and the row of a payment say the same', () => 
     if (rule) sim.server.parts.faults.set(rule);
     await paid(sim, receiver ? { ipn_url: `${receiver.url}/ipn` } : {});
     const said = state === 'waiting' ? [] : [words];
-    expect(await shownOf(sim, 'order-1')).toMatchObject({ state, words, listed: words, said });
+    expect(await shownOf(sim, 'order-1')).toMatchObject({ state, words, listed: words, said, shop: words });
   });
 
   it.each(['cancel', 'fail', 'expire', undefined] as const)('without an IPN: %s', async (outcome) => {
@@ -58,7 +59,13 @@ describe('the badge, the timeline and the row of a payment say the same', () => 
     if (outcome) await sim.server.parts.payments.settle('order-1', { outcome, by: 'control' });
     const state = outcome ? 'none' : 'waiting';
     const words = outcome ? 'no IPN sent' : 'no IPN yet';
-    expect(await shownOf(sim, 'order-1')).toMatchObject({ state, words, said: [] });
+    expect(await shownOf(sim, 'order-1')).toMatchObject({
+      state,
+      words,
+      listed: words,
+      said: [],
+      shop: words,
+    });
   });
 
   it('has one row for each attempt, and counts attempts and IPNs apart', async () => {

@@ -281,12 +281,3 @@ setInterval(() => {
     if (time.textContent !== words) time.textContent = words;
   }
 }, 1000);
-
-// A slash focuses the search, except in fields.
-document.addEventListener('keydown', (event) => {
-  const { key, target, ctrlKey, metaKey, altKey } = event;
-  if (key !== '/' || ctrlKey || metaKey || altKey) return;
-  if (target instanceof Element && target.closest('input, select, textarea')) return;
-  event.preventDefault();
-  required('search').focus();
-});

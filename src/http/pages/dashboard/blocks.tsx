@@ -44,17 +44,15 @@ export function Status({ of, children = of }: { of: string; children?: string })
 /** The looks of the status dots. */
 const LOOKS: Readonly<Record<ShopState['tone'], string>> = {
   good: 'delivered',
-  bad: 'failed',
+  bad: 'refused',
   warning: 'pending',
   waiting: '',
 };
 
 /** Says in a list what the shop did with an IPN. */
 export function ShopStatus({ of: { state, words, tone } }: { of: ShopState }) {
-  // The state of the record, as the API and the command line name it.
-  const also = state === 'accepted' && <span class="unseen">, delivered</span>;
   const worst = state === 'forgery-accepted' ? ' worst' : '';
-  return [<Status of={`shop ${LOOKS[tone]}${worst}`}>{words}</Status>, also];
+  return <Status of={`shop ${LOOKS[tone]}${worst}`}>{words}</Status>;
 }
 
 /** Says what the shop did with an IPN. */

@@ -74,7 +74,7 @@ export function Field(props: {
   );
 }
 
-export type ButtonLook = 'plain' | 'danger' | 'primary' | 'late';
+type ButtonLook = 'plain' | 'danger' | 'primary';
 
 interface ButtonProps {
   look?: ButtonLook;

@@ -9,7 +9,7 @@ import { Fold, ShopPill, Warnings } from './blocks.tsx';
 import { Field, Form } from './forms.tsx';
 import { type NounPages, type PageRenderer, recordPage } from './page.tsx';
 import { ATTENTION, listPath, ownPage, recordPath, recordRoute, UI } from './paths.ts';
-import { Signature } from './signature.tsx';
+import { ExplainSignature, Signature } from './signature.tsx';
 import { Timeline } from './timeline.tsx';
 import { VerdictCard } from './verdict-card.tsx';
 
@@ -63,6 +63,7 @@ function IpnSignature({ delivery, parts }: { delivery: Delivery; parts: AppDepen
         sent={last?.requestBody ?? body}
         fault={last && last.requestBody !== body ? faultOf(last) : null}
       />
+      <ExplainSignature ipn={id} />
     </Fold>
   );
 }

@@ -2,13 +2,7 @@ import { GatewayError } from '../../../contract/error.ts';
 import { parseInput } from '../../../contract/input.ts';
 import { SettleInput } from '../../../contract/payment.ts';
 import type { Tone } from '../../../contract/verdict.ts';
-import {
-  DELIVERY_ORDERS,
-  IPN_TIMINGS,
-  OUTCOMES,
-  PAYMENT_OUTCOMES,
-  type PaymentOutcome,
-} from '../../../contract/vocabulary.ts';
+import { DELIVERY_ORDERS, IPN_TIMINGS, OUTCOMES, PAYMENT_OUTCOMES } from '../../../contract/vocabulary.ts';
 import type { Payment } from '../../../domain/state.ts';
 import { checkoutUrlOf } from '../../../service/names.ts';
 import { attemptId } from '../../../usecases/story.ts';
@@ -16,7 +10,7 @@ import { mappedAddresses } from '../../control/views.ts';
 import type { AppDependencies } from '../../environment.ts';
 import { Link, shownAmount } from '../layout.tsx';
 import { Facts, Fold, ShopPill, Status, Time } from './blocks.tsx';
-import { type ButtonLook, Field, Form, Submit } from './forms.tsx';
+import { Field, Form, Submit } from './forms.tsx';
 import { Story } from './ipns.tsx';
 import { type FormAction, type PageRenderer, recordPage } from './page.tsx';
 import { recordPath, recordRoute } from './paths.ts';
@@ -64,13 +58,6 @@ export const paymentPage: PageRenderer = ({ parts, id }) => {
 
 const TIMINGS = DELIVERY_ORDERS.map((order) => [order, `${IPN_TIMINGS[order]} (${order})`] as const);
 
-const LOOKS: Readonly<Record<PaymentOutcome, ButtonLook>> = {
-  approve: 'primary',
-  cancel: 'plain',
-  fail: 'danger',
-  expire: 'late',
-};
-
 /** The buttons of a pending payment, each with the status that it leads to. */
 function Settle({ parts, payment, from }: { parts: AppDependencies; payment: Payment; from: string }) {
   const { auto, expiresAt } = payment;
@@ -82,7 +69,7 @@ function Settle({ parts, payment, from }: { parts: AppDependencies; payment: Pay
         <ul class="outcomes">
           {OUTCOMES.map((outcome) => (
             <li>
-              <Submit send={['outcome', outcome]} look={LOOKS[outcome]}>
+              <Submit send={['outcome', outcome]} look={outcome === 'approve' ? 'primary' : 'plain'}>
                 {PAYMENT_OUTCOMES[outcome].label}
               </Submit>
               <Status of={PAYMENT_OUTCOMES[outcome].status} />

@@ -26,7 +26,7 @@ export const PAYMENTS: List<Payment> = {
         name: 'status',
         values: [ATTENTION, ...PAYMENT_STATUSES],
         label: 'Status',
-        shown: { [ATTENTION]: <Status of="failed">Needs attention</Status> },
+        shown: { [ATTENTION]: <Status of="refused">Needs attention</Status> },
         of: (payment, { payments }) =>
           payments.attention(payment) ? [payment.status, ATTENTION] : [payment.status],
         isCounted: true,
@@ -89,17 +89,12 @@ function columnsOf(parts: AppDependencies, from: string, { status }: FormValues)
     status === ATTENTION
       ? ['Action', 'action', (payment) => <Resend payment={payment} from={from} parts={parts} />]
       : ['Customer', 'few', ({ customerName }) => clip(customerName, mask)],
-    ['Your shop', 'cause', (payment) => <Shop payment={payment} parts={parts} />, 'Your shop'],
+    ['Your shop', 'cause', (payment) => <ShopStatus of={parts.payments.shopState(payment)} />, 'Your shop'],
     ['Created', 'time', ({ createdAt }) => <Ago at={createdAt} />],
   ];
 }
 
-interface PaymentProps {
-  payment: Payment;
-  parts: AppDependencies;
-}
-
-function Resend({ payment, from, parts }: PaymentProps & { from: string }) {
+function Resend({ payment, from, parts }: { payment: Payment; from: string; parts: AppDependencies }) {
   const { delivery } = parts.payments.attention(payment) ?? {};
   if (!delivery) return null;
   return (
@@ -110,11 +105,6 @@ function Resend({ payment, from, parts }: PaymentProps & { from: string }) {
       about={`IPN of ${payment.identifier}, ${payment.id}`}
     />
   );
-}
-
-function Shop({ payment, parts }: PaymentProps) {
-  const shop = parts.payments.shopState(payment);
-  return shop.state === 'none' && payment.status !== 'succeeded' ? null : <ShopStatus of={shop} />;
 }
 
 /** Maximum number of rejected initiates above the list. */
@@ -135,7 +125,7 @@ function Rejected({ parts }: { parts: AppDependencies }) {
   return (
     <details id="rejected" class="box" open={parts.payments.all.size === 0}>
       <summary>
-        <Status of="failed">
+        <Status of="refused">
           {`${grouped(total)} initiate ${total === 1 ? 'request' : 'requests'} rejected`}
         </Status>{' '}
         <span class="soft">

@@ -127,14 +127,10 @@ function titleOf({ method, target }: Pick<RecordedRequest, 'method' | 'target'>)
   return `${method} ${target.split('?', 1)[0]}`;
 }
 
-/** With the words for an IPN whose status alone would mislead. */
 function ResponseStatus({ of }: { of: Pick<ListedRequest, 'status' | 'result' | 'shop'> }) {
-  if (of.shop?.state === 'forgery-accepted')
-    return <ShopStatus of={{ ...of.shop, words: `${of.status} ${of.shop.words}` }} />;
-  if (of.shop?.state === 'none' || of.shop?.state === 'waiting') return <ShopStatus of={of.shop} />;
+  if (of.shop) return <ShopStatus of={of.shop} />;
   const failed = of.result === 'rejected';
-  const words = `${of.status ?? 'no response'}${failed && of.status !== null ? ' rejected' : ''}`;
-  return <Status of={failed ? 'failed' : 'succeeded'}>{words}</Status>;
+  return <Status of={failed ? 'refused' : 'succeeded'}>{`${of.status}${failed ? ' rejected' : ''}`}</Status>;
 }
 
 /** @throws GatewayError `not_found` for a request that is not, or no longer, in the log */

@@ -31,7 +31,7 @@ const settingsPage: PageRenderer = ({ parts }) => {
     <>
       <h1>{title}</h1>
       {merchants.slice(0, PER_PAGE).map((merchant) => (
-        <MerchantKeys merchant={merchant} parts={parts} alone={merchants.length === 1} />
+        <MerchantKeys merchant={merchant} parts={parts} />
       ))}
       <More count={merchants.length - PER_PAGE} run={command('keys show')} />
       <Section id="env" title={`For your .env${whose}`}>
@@ -72,15 +72,7 @@ const settingsPage: PageRenderer = ({ parts }) => {
   return { place: 'settings', path, title, content };
 };
 
-function MerchantKeys({
-  merchant,
-  parts,
-  alone,
-}: {
-  merchant: Merchant;
-  parts: AppDependencies;
-  alone: boolean;
-}) {
+function MerchantKeys({ merchant, parts }: { merchant: Merchant; parts: AppDependencies }) {
   const { id, name, publicKey, secretKey } = merchant;
   const balances = Object.entries(merchant.balances).map(([code, sum]) => shownAmount(parts, sum, code));
   return (
@@ -94,7 +86,7 @@ function MerchantKeys({
       />
       <Form
         to={`${path}/keys`}
-        label={alone ? undefined : `Keys of ${name}`}
+        label={`Keys of ${name}`}
         confirm={`Replace the API keys of ${name}? The old pair stops working immediately.`}
         hidden={{ merchant: id }}
         inline

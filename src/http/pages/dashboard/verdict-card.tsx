@@ -1,20 +1,18 @@
-import { type Child, useContext } from 'hono/jsx';
+import type { Child } from 'hono/jsx';
+import type { AttemptFailure } from '../../../contract/delivery.ts';
 import { describeShop } from '../../../contract/describe-changes.ts';
 import {
   ASKS_WITH_INVALID_SIGNATURES,
   describeAttempts,
   fixLabel,
 } from '../../../contract/describe-delivery.ts';
-import type { Diagnosis } from '../../../contract/diagnosis.ts';
 import type { FullVerdict } from '../../../diagnosis/verdict.ts';
 import type { Delivery, Payment } from '../../../domain/state.ts';
 import type { AppDependencies } from '../../environment.ts';
 import { Link } from '../layout.tsx';
-import { Difference, Facts, Languages, Time } from './blocks.tsx';
+import { Difference, Facts, Languages } from './blocks.tsx';
 import { Form } from './forms.tsx';
-import { PageContext } from './page.tsx';
 import { FAULTS, recordPath } from './paths.ts';
-import { ExplainSignature } from './signature.tsx';
 import { capitalized, clip } from './text.ts';
 
 /**
@@ -51,14 +49,11 @@ export function VerdictCard(props: {
           <h2>{headline}</h2>
           <Facts
             rows={[
-              [
-                'Where',
-                where && WHERE[where](address, attempts.at(-1)?.failure?.code === 'connection_refused'),
-              ],
-              [fixLabel(of), fix && (fixLabel(of) === 'Fix' ? <strong>{fix}</strong> : fix)],
-              ['Attempts', isMixed ? describeAttempts(attempts) : null],
+              ['Where', where && WHERE[where](address, attempts.at(-1)?.failure?.code)],
               ['Why', withoutStart(cause, headline) || null],
+              [fixLabel(of), fix && <span class={fixLabel(of).toLowerCase()}>{withWholeOptions(fix)}</span>],
               ['What it means', outcome ?? null],
+              ['Attempts', isMixed ? describeAttempts(attempts) : null],
               ['In your shop', inShop],
               ['Your handler signed', signed && <Difference text={signed.found} from={right} />],
               ['In the IPN', signed && <Difference text={right} from={signed.found} />],
@@ -68,10 +63,8 @@ export function VerdictCard(props: {
         {code && <Languages of={code} />}
       </div>
       {children}
-      {ipn?.diagnosis && <DiagnosisDetails of={ipn.diagnosis} />}
-      {unexplained && ipn && <ExplainSignature ipn={ipn.id} />}
       <div class="inline after">
-        {page && (action !== null || tone !== 'waiting') && (
+        {page && (action !== null || tone === 'good' || tone === 'warning') && (
           <Form
             to={`${page}/resend`}
             hidden={to === null ? { from } : { from, to }}
@@ -108,33 +101,26 @@ function withoutStart(text: string, shown: string): string {
   return rest === undefined || !/^[.:]/.test(rest) ? text : capitalized(rest.slice(1).trim());
 }
 
-/** The requests of a diagnosis, folded. */
-function DiagnosisDetails({ of: { tried, summary, at } }: { of: Diagnosis }) {
-  const { mask } = useContext(PageContext);
-  return (
-    <details id="diagnosis">
-      <summary>We sent your handler {tried.length} test requests</summary>
-      <p>
-        {summary} (<Time at={at} /> UTC)
-      </p>
-      <ol>
-        {tried.map(({ name, status, answer }) => (
-          <li>
-            <code>{name}</code> {status ?? 'no response'} <span class="soft">{clip(answer, mask)}</span>
-          </li>
-        ))}
-      </ol>
-    </details>
-  );
-}
+/** Browsers would break the name of an option after its hyphens. */
+const withWholeOptions = (text: string) =>
+  text.split(/(--[\w-]+)/).map((part, index) => (index % 2 ? <span class="option">{part}</span> : part));
+
+/** Where to act if the IPN did not get as far as the handler. */
+const BEFORE_HANDLER: Readonly<Partial<Record<AttemptFailure['code'], string>>> = {
+  connection_refused: 'Your shop',
+  name_not_found: 'The address',
+  no_route: 'The address',
+  expects_http: 'The address',
+  expects_https: 'The address',
+};
 
 const WHERE = {
-  receiver: (url: string, isStopped: boolean) => (
+  receiver: (url: string, failure: AttemptFailure['code'] | undefined) => (
     <>
-      Your {isStopped ? 'shop' : 'handler'}, <code>{url}</code>
+      {(failure && BEFORE_HANDLER[failure]) ?? 'Your handler'}, <code>{url}</code>
     </>
   ),
   rule: () => 'Your fault rule, not your handler',
   emulator: () => "The emulator's options, not your handler",
-  settling: () => 'The delivery of this payment, not your handler',
+  settling: () => 'How it was settled, not your handler',
 } as const;

@@ -51,7 +51,7 @@ it('the page of an IPN names the rule that changed it, next to the attempt and t
   expect(html).not.toContain('matches neither');
   expect(html).toMatch(/data-verdict="waiting".*>Resend<\/button>.*>Show the rules<\/a>/s);
   expect(html).toContain('Your shop: rejected a corrupted IPN (400)');
-  expect(html).toContain('<dd>A retry is scheduled.</dd>');
+  expect(html).toContain('>A retry is scheduled.</span>');
 });
 
 describe.each(Object.values(FAULT_PRESETS))('the preset $label', ({ label, does, rule }) => {

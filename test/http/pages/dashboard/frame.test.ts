@@ -148,7 +148,7 @@ describe('a list', () => {
   });
 
   it.each([
-    ['accepted', {}, 'failed worst', 'forged IPN accepted'],
+    ['accepted', {}, 'refused worst', 'forged IPN accepted'],
     ['rejected', { status: 400 }, 'delivered', 'accepted'],
   ])('shows that a forged IPN was %s', async (_, answer, style, words) => {
     const receiver = await startReceiver([{}, answer]);
@@ -157,8 +157,7 @@ describe('a list', () => {
     await sim.server.parts.ipns.fire({ payment: 'order-1', to: `${receiver.url}/ipn`, tamper });
     const badge = `<span class="status shop ${style}">${words}</span>`;
     expect(await page('')).toContain(badge);
-    const inRequests = (await page('/ui/requests?route=IPN')).includes(badge.replace('forged', '200 forged'));
-    expect(inRequests).toBe(style.includes('worst'));
+    expect(await page('/ui/requests?route=IPN')).toContain(badge);
   });
 
   it('shows payments that were rejected at initiate, from the request log and counted apart', async () => {

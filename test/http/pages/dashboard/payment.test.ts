@@ -133,7 +133,7 @@ describe("a payment's page", () => {
     const settle = { outcome: 'approve', by: 'control', delivery: 'redirect-only' } as const;
     const { payment } = await sim.server.parts.payments.settle('order-1', settle);
     const html = await pageOf(payment.id);
-    expect(html).toContain('<dt>Where</dt><dd>The delivery of this payment, not your handler</dd>');
+    expect(html).toContain('<dt>Where</dt><dd>How it was settled, not your handler</dd>');
     const [, path = ''] = /action="([^"]*)"[^>]*>(?:(?!<\/form>).)*>Send the IPN</s.exec(html) ?? [];
     expect((await postForm(sim, path, {})).location).toBe(`/_sim/ui/payments/${payment.id}`);
     expect(await pageOf(payment.id)).toContain('Your shop: accepted</span>');

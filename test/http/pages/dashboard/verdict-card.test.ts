@@ -14,7 +14,7 @@ const SAYS: Readonly<Record<keyof typeof STATES, readonly [headline: RegExp, whe
   'wrong signature': [/^You signed 49\.9\. Sign the amount exactly as it arrived: 49\.90\.$/, HANDLER],
   '400': [/^Your handler rejected a genuine IPN \(400\)\.$/, HANDLER],
   '500': [/^Your handler failed \(500\)\.$/, HANDLER],
-  hang: [/^Your handler did not answer in time\.$/, HANDLER],
+  hang: [/^Your handler timed out after 1 s\.$/, HANDLER],
   unreachable: [/^Your shop is not running at this address\.$/, SHOP],
   redirect: [/^Your handler redirected to a login page/, HANDLER],
   'accepted forgery': [/^Forged IPN accepted\.$/, HANDLER],
