@@ -13,11 +13,14 @@ async function settledAndRead(fails: boolean) {
   await sim.initiate(ORDER);
   const { parts } = sim.server;
   const app = createApp(parts);
+  const ask = () => app.request('http://127.0.0.1/_sim/payments/order-1');
+  // The first request loads the routes, which may take longer than the write.
+  await ask();
   if (fails) await rename(dataDir, `${dataDir}-away`);
   const settled = parts.payments
     .settle('order-1', { outcome: 'cancel', by: 'control' })
     .catch((error: unknown) => error);
-  const read = await app.request('http://127.0.0.1/_sim/payments/order-1');
+  const read = await ask();
   return { settled: await settled, read };
 }
 
