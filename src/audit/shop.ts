@@ -416,7 +416,11 @@ export class Shop {
       (at) => at !== undefined && at >= before.at && at <= after.at,
     ).length;
     const one = this.calibration.changes.get(place);
-    return sent > 0 && one !== undefined && numericChanges(before, after).get(place) === sent * one;
+    const change = numericChanges(before, after).get(place);
+    if (!sent || one === undefined || change === undefined) return false;
+    // How much an order of another price changes is not known.
+    const haveOnePrice = new Set(this.orders.made.map(({ amount }) => Number(amount))).size === 1;
+    return haveOnePrice ? change === sent * one : Math.sign(change) === Math.sign(one);
   }
 
   /** The customer pays, and the emulator sends the IPN. @returns its delivery; null if it sends none */

@@ -107,7 +107,11 @@ export class Witness {
   }
 
   #read(): Promise<Rows> {
-    return this.#turns.read(async () => (await this.#database.read()).rows);
+    return this.#turns.read(async () => {
+      const { rows, keys } = await this.#database.read();
+      this.#references.keys = keys;
+      return rows;
+    });
   }
 
   #rowsOf(rows: Rows, values: OrderValues): OwnRows {
@@ -550,12 +554,17 @@ interface TableRow {
 
 /** How tables refer to each other, by the names of their columns. */
 class References {
+  /** The columns of the primary key of each table. */
+  keys: ReadonlyMap<string, readonly string[]> = new Map();
   readonly #known = new Map<string, { own: string; theirs: string } | undefined>();
 
   /** The columns by which the rows of one table refer to those of another: its own, and theirs. */
   from(child: TableRow, parent: TableRow): { own: string; theirs: string } | undefined {
     const pair = `${child.table} ${parent.table}`;
-    if (!this.#known.has(pair)) this.#known.set(pair, referenceTo(parent, child));
+    if (!this.#known.has(pair)) {
+      const [key, another] = this.keys.get(parent.table) ?? [];
+      this.#known.set(pair, referenceTo(parent, child, another === undefined ? key : undefined));
+    }
     return this.#known.get(pair);
   }
 
@@ -567,21 +576,27 @@ class References {
   }
 }
 
-/** The column of a table that refers to another: named like its key, or like the table and its key. */
-function referenceTo(parent: TableRow, child: TableRow): { own: string; theirs: string } | undefined {
-  const theirs = Object.keys(parent.row).find((column) => /^(?:id|rowid)$|^id_|_?id$/i.test(column));
+/**
+ * The column of a table that refers to another: named like its key, or like the table and its key.
+ *
+ * @param key the column of its primary key, if that is one
+ */
+function referenceTo(
+  parent: TableRow,
+  child: TableRow,
+  key: string | undefined,
+): { own: string; theirs: string } | undefined {
+  const guessed = Object.keys(parent.row).find((column) => /^(?:id|rowid)$|^id_|_?id$/i.test(column));
+  const theirs = key ?? guessed;
   if (theirs === undefined) return undefined;
-  const stem = (parent.table.split('_').at(-1) ?? parent.table).replace(/s$/, '');
-  const names = new RegExp(
-    `^(?:\\w+_)?${stem.replace(/\W/g, '')}_?id$|^id_?${stem.replace(/\W/g, '')}$`,
-    'i',
-  );
-  const isPlainId = /^(?:id|rowid)$/i.test(theirs);
-  // The first id of a table of links is that of another table.
-  const isOwnId = isPlainId || names.test(theirs);
-  const own = Object.keys(child.row).find(
-    (column) => (column === theirs && !isPlainId) || (isOwnId && names.test(column)),
-  );
+  const stem = (parent.table.split('_').at(-1) ?? parent.table).replace(/s$/, '').replace(/\W/g, '');
+  // One word, such as `id` or `no`, names nothing by itself.
+  const isPlain = /^[a-z]+$/.test(theirs) || /^(?:ID|ROWID)$/.test(theirs);
+  const last = isPlain ? theirs : 'id';
+  const names = new RegExp(`^(?:\\w+_)?${stem}_?${last}$|^${last}_?${stem}$`, 'i');
+  // Without a key, the first id of a table of links is that of another table.
+  if (key === undefined && !isPlain && !names.test(theirs)) return undefined;
+  const own = Object.keys(child.row).find((column) => (column === theirs && !isPlain) || names.test(column));
   return own === undefined ? undefined : { own, theirs };
 }
 
