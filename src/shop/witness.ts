@@ -12,6 +12,7 @@ import {
   WHOLE_ROW,
 } from '../database/changes.ts';
 import type { Database } from '../database/database.ts';
+import { isNoisyTable } from '../database/relevance.ts';
 import type { ExchangeRequest } from '../delivery/exchange.ts';
 import { performance } from '../system/real-time.ts';
 import type { OrderValues } from './command.ts';
@@ -357,7 +358,7 @@ export class Witness {
     const effects = [...this.#untied(middle, end, placed, shop)]
       .filter(([place, change]) => change % 2 === 0 && !recorded.includes(place) && !moving.includes(place))
       .map(([place]) => place)
-      .filter((place) => !isOfOrders(place));
+      .filter((place) => !isOfOrders(place) && !isNoisyTable(place.split('.')[0] ?? ''));
     this.#shared = [...new Set([...this.#shared, ...effects])];
     this.learned = {
       order: [...new Set([...this.#ties, ...rowsCreated])].filter((place) => !moving.includes(place)),
