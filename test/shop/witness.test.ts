@@ -240,7 +240,24 @@ describe('which rows belong to an order that exists, in the tables of', () => {
         ps_tax: [{ id_tax: 6, rate: '20.000' }],
       },
     ],
+    [
+      'a shop whose orders have a key of another name, and belong to one member',
+      ['R-7x1', 'R-9x2'],
+      '.orders.rows',
+      [1, 1],
+      {
+        orders: [
+          { ref: 'R-7x1', member_id: 1, total: '20.00', paid: 1 },
+          { ref: 'R-9x2', member_id: 1, total: '30.00', paid: 0 },
+        ],
+        point_moves: [{ id: 1, member_id: 1, order_ref: 'R-7x1', points: 40 }],
+      },
+    ],
   ];
+  const KEYS = new Map([
+    ['orders', ['ref']],
+    ['point_moves', ['id']],
+  ]);
   it.each(SHOPS)('%s', async (shop, names, status, expected, tables) => {
     const rows = new Map(
       Object.entries(tables).map(([table, all]) => [
@@ -248,7 +265,7 @@ describe('which rows belong to an order that exists, in the tables of', () => {
         new Map(all.map((row, index) => [String(index), row])),
       ]),
     );
-    const read = async () => ({ rows, keys: new Map<string, string[]>() });
+    const read = async () => ({ rows, keys: KEYS });
     const witness = new Witness({ read, notices: new Set() });
     const orders = names.map((identifier, index) => ({
       identifier,
