@@ -561,7 +561,9 @@ export class Shop {
     if (!places.length) return [];
     const isRecord = await this.records();
     const changed = places.filter((place) => !isRecord(place) && !this.#isExplained(place, before, after));
-    return this.witness ? this.witness.placesOf(changed) : changed;
+    const { witness } = this;
+    if (!witness) return changed;
+    return witness.placesOf(changed.filter((place) => !witness.isTidied(place, before.text, after.text)));
   }
 
   /** Where the state of an order is stored, for SQL: learned from its database, or guessed. */

@@ -410,6 +410,13 @@ export class Witness {
     return withoutNewRows(places.map(named));
   }
 
+  /** Whether a place is in a table that lost rows of the order by itself, as when a shop tidies up later. */
+  isTidied(place: string, before: string, after: string): boolean {
+    const rows = `.${place.split('.')[1]}.rows`;
+    const countIn = (text: string) => Number(valueAt(text, rows) ?? 0);
+    return countIn(after) < countIn(before) && !this.#removed.includes(rows);
+  }
+
   /** What differs between two texts of an order, without what may be personal. */
   difference(before: string, after: string): string {
     return this.placesOf(changedPlaces(before, after))

@@ -174,6 +174,16 @@ describe('from the rows of recorded orders, an audit learns', () => {
     expect(witness.learned?.payment).not.toContain('posts.notes');
   });
 
+  it('that a table which loses rows of an order tidies up, if no payment removes them', async () => {
+    const { witness } = await learnedFrom(new RecordedShop());
+    const before = '{"orders":{"rows":1},"notes":{"rows":2,"text":"a | b"}}';
+    const after = '{"orders":{"rows":1},"notes":{"rows":1,"text":"b"}}';
+    const tidied = ['.notes.text', '.notes.rows', '.orders.rows'].map((place) =>
+      witness.isTidied(place, before, after),
+    );
+    expect(tidied).toEqual([true, true, false]);
+  });
+
   it('a payment from a shop that answers with a redirect', async () => {
     const shop = new RecordedShop();
     shop.delivery = { attempts: [{ failure: { code: 'answered' }, responseStatus: 302 }] } as never;
