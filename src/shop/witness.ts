@@ -31,6 +31,8 @@ const SHORT_REST_MS = 600;
 const SHORTEST_BY_ITSELF = 4;
 /** A shop that writes this status down writes down what was sent. */
 const UNKNOWN_STATUS = 'gateway-sim-unknown';
+/** What rejected IPNs say. */
+const REFUSED_STATUSES = ['failed', UNKNOWN_STATUS];
 /** A well-formed signature that matches no IPN. */
 export const WRONG_SIGNATURE = 'F'.repeat(64);
 /** What a log of a rejected IPN holds: its signature, or a status that no shop has a word for. */
@@ -278,7 +280,7 @@ export class Witness {
     const { rows: start } = await this.#atRest();
     for (const payment of [third, fourth]) {
       if (!payment) continue;
-      for (const status of ['failed', UNKNOWN_STATUS]) await shop.sendRefused(payment, status);
+      for (const status of REFUSED_STATUSES) await shop.sendRefused(payment, status);
     }
     const { rows: middle } = await this.#atRest();
     let refusal: string | undefined;
@@ -327,6 +329,11 @@ export class Witness {
       (place) => !moving.includes(place),
     );
     const recorded = touched.filter(isLog);
+    const confirmed = await this.#confirmed(
+      touched.filter((place) => !isLog(place)),
+      placed,
+      shop,
+    );
     // A refused IPN may leave a count or a time on the row of its order, and must not change it otherwise.
     const isOwn = (place: string) => rowsCreated.includes(`${place.split('.')[1]}.${WHOLE_ROW}`);
     const records = both(changed(2, before, refused), changed(3, before, refused)).filter((place) =>
@@ -339,7 +346,7 @@ export class Witness {
       (place) => Number(valueAt(after[0] ?? '', place)) < Number(valueAt(before[0] ?? '', place)),
     );
     this.suspects = withoutNewRows([
-      ...touched.filter((place) => !isLog(place)),
+      ...confirmed,
       ...both(changed(2, before, refused), changed(3, before, refused))
         .filter((place) => !covers(records, place))
         .map(named),
@@ -384,6 +391,30 @@ export class Witness {
           refusal ?? 'no row of an order changes with its genuine IPN. Is it the database of this shop?',
       };
     return { paidWhen: `${place}=${plainText(valueAt(paid, place))}` };
+  }
+
+  /**
+   * Of the places that rejected IPNs seemed to change, those that change with two more of them, each right after a visit:
+   * a cache that has expired is filled by whatever request comes next.
+   */
+  async #confirmed(
+    places: readonly string[],
+    placed: readonly Payment[],
+    shop: LearnableShop,
+  ): Promise<readonly string[]> {
+    let left = places;
+    for (let count = 0; count < 2 && left.length; count++) {
+      using order = await shop.orders.take();
+      if (!order) break;
+      const { payment } = order;
+      for (const request of shop.foreignRequests(payment)) await shop.send(request);
+      const { rows: visited } = await this.#atRest();
+      for (const status of REFUSED_STATUSES) await shop.sendRefused(payment, status);
+      const { rows: refused } = await this.#atRest();
+      const changes = this.#untied(visited, refused, [...placed, payment], shop);
+      left = left.filter((place) => changes.has(place));
+    }
+    return left;
   }
 
   /** How numbers and counts of rows changed that belong to none of the orders. */

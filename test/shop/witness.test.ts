@@ -149,6 +149,17 @@ describe('from the rows of recorded orders, an audit learns', () => {
     expect(witness.suspects).toEqual(['orders.status']);
   });
 
+  it('that a cache which expired before a rejected IPN is not changed by it', async () => {
+    const shop = new RecordedShop();
+    let rejected = 0;
+    shop.onRejected = () => {
+      rejected += 1;
+      if (rejected === 1) shop.tables['caches'] = [{ id: 1, fills: 1 }];
+    };
+    const { witness } = await learnedFrom(shop);
+    expect(witness.suspects).toEqual([]);
+  });
+
   it('that what a visit does, too, is no effect of a payment', async () => {
     const shop = new RecordedShop();
     shop.hasSessions = true;
