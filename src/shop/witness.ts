@@ -394,7 +394,7 @@ export class Witness {
   }
 
   /**
-   * Of the places that rejected IPNs seemed to change, those that change with two more of them, each right after a visit:
+   * Of the places that rejected IPNs seemed to change, those that change with two more of them, and not with the visit before each:
    * a cache that has expired is filled by whatever request comes next.
    */
   async #confirmed(
@@ -407,12 +407,15 @@ export class Witness {
       using order = await shop.orders.take();
       if (!order) break;
       const { payment } = order;
+      const { rows: unvisited } = await this.#atRest();
       for (const request of shop.foreignRequests(payment)) await shop.send(request);
       const { rows: visited } = await this.#atRest();
       for (const status of REFUSED_STATUSES) await shop.sendRefused(payment, status);
       const { rows: refused } = await this.#atRest();
-      const changes = this.#untied(visited, refused, [...placed, payment], shop);
-      left = left.filter((place) => changes.has(place));
+      const all = [...placed, payment];
+      const byVisit = this.#untied(unvisited, visited, all, shop);
+      const byRefusal = this.#untied(visited, refused, all, shop);
+      left = left.filter((place) => byRefusal.has(place) && !byVisit.has(place));
     }
     return left;
   }
