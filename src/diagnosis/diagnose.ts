@@ -60,7 +60,11 @@ export async function diagnose(
   // The keys may have been replaced since.
   const body = ipn.resigned(delivery.body, signedText, merchant.secretKey) ?? delivery.body;
   const inquiry = new Inquiry({
-    ...{ identifier, isPaid, automatic, signal, mask },
+    identifier,
+    isPaid,
+    automatic,
+    signal,
+    mask,
     genuine: { method: 'POST', contentType, body },
     send: (request, timeoutMs, until) =>
       courier.ask(delivery, request, { timeoutMs, signal: until, localOnly: automatic }),
