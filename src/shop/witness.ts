@@ -394,8 +394,8 @@ export class Witness {
   }
 
   /**
-   * Of the places that rejected IPNs seemed to change, those that change with two more of them, and not with the visit before each:
-   * a cache that has expired is filled by whatever request comes next.
+   * The places that rejected IPNs change on two more orders, too, and that a visit just before does not. A cache that has
+   * expired, for example, is filled by whatever request comes next.
    */
   async #confirmed(
     places: readonly string[],
