@@ -96,6 +96,9 @@ const NO_LOGIN =
 
 const FIND_ORDER = 'Look the order up by identifier, exactly as you sent it when you initiated the payment.';
 
+const NO_ORDER = `A value is missing there, usually the order. ${FIND_ORDER}`;
+/** In a program error, the order that was not found. A body that was not read is undefined, and has a `get` in Python. */
+const NULL_ORDER = /\b(?:of|on) null\b|'NoneType' object has no attribute '(?!get')|\bfor nil\b/;
 const MISSING_AMOUNT = missing('data|amount');
 const MISSING_FIELD = missing('signature|identifier|status');
 
@@ -115,13 +118,11 @@ const FIXES_BY_REASON: readonly (readonly [names: RegExp, fix: string])[] = [
     /unauthenticated|not authenticated|authentication|\b(?:log|sign)[- ]?in\b|credentials|\bbearer\b|\bapi.?key\b|\bjwt\b|\btoken\b/i,
     NO_LOGIN,
   ],
+  [NULL_ORDER, NO_ORDER],
   [MISSING_AMOUNT, FIX_NESTED],
   [MISSING_FIELD, `${FIX_FORM} In a function: ${FIX_BASE64}`],
-  // In a program error: no field of the IPN is called so. Python's get is that of a body.
-  [
-    /\b(?:of|on) (?:null|undefined)\b|'NoneType' object has no attribute '(?!get')|\bfor nil\b/,
-    `A value is missing there, usually the order. ${FIND_ORDER}`,
-  ],
+  // In a program error: no field of the IPN is called so.
+  [/\b(?:of|on) undefined\b/, NO_ORDER],
   [
     missing('fields?|parameters?|propert(?:y|ies)|attributes?|headers?|keys?'),
     'An IPN has only the fields status, signature, identifier and data[…]. Do not require another one.',
@@ -180,7 +181,7 @@ export const fixForReason = (words: string): string | undefined =>
 
 /** Whether the words of a receiver say that it did not find a field of every IPN. */
 export const namesMissingField = (words: string): boolean =>
-  MISSING_AMOUNT.test(words) || MISSING_FIELD.test(words);
+  !NULL_ORDER.test(words) && (MISSING_AMOUNT.test(words) || MISSING_FIELD.test(words));
 
 /** The check that the words of a receiver are about; undefined if it is that of the signature or not known. */
 export const checkNamedIn = (words: string): Pick<Check, 'what' | 'how'> | undefined =>
