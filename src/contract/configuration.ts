@@ -54,7 +54,9 @@ const balance = decimal(
 const code = z
   .string({ error: 'must be a currency code' })
   .check(z.regex(CURRENCY_CODE, 'must be two to four upper-case letters or digits, such as "NPR"'));
-const decimals = 'must be a whole number from 0 to 8';
+/** No currency in use has more. With more, the balance of a card would not be exact as a JSON number. */
+const MAX_DECIMALS = 3;
+const decimals = `must be a whole number from 0 to ${MAX_DECIMALS}`;
 
 export const ChargeRate = request('ChargeRate', 'Percent + fixed, as decimal text.', {
   percent: field(z.optional(percent), 'from 0 to 100, such as "2.5"', PERCENT),
@@ -74,10 +76,12 @@ export const CurrencyEntry = request('CurrencyEntry', 'An additional currency.',
   symbol: field(z.optional(textUpTo(8)), 'its symbol (default: the code)', { minLength: 1, maxLength: 8 }),
   decimals: field(
     z.optional(
-      z.int({ error: decimals }).check(z.refine((value) => value >= 0 && value <= 8, { error: decimals })),
+      z
+        .int({ error: decimals })
+        .check(z.refine((value) => value >= 0 && value <= MAX_DECIMALS, { error: decimals })),
     ),
     'number of decimals of a charge, and the minimum that pages show',
-    { minimum: 0, maximum: 8, default: USUAL_DECIMALS },
+    { minimum: 0, maximum: MAX_DECIMALS, default: USUAL_DECIMALS },
   ),
 });
 

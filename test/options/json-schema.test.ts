@@ -98,8 +98,12 @@ const VALUES: Partial<Record<OptionName, Values>> = {
     ],
   },
   currencies: {
-    good: [[], [{ code: 'NPR' }, { code: 'KES', name: 'Kenyan Shilling', symbol: 'KSh', decimals: 2 }]],
-    bad: [{}, [{}], [{ code: 'npr' }], [{ code: 'NPR', symbl: 'Rs' }], [{ code: 'NPR', decimals: 9 }]],
+    good: [
+      [],
+      [{ code: 'NPR' }, { code: 'KES', name: 'Kenyan Shilling', symbol: 'KSh', decimals: 2 }],
+      [{ code: 'KWD', decimals: 3 }],
+    ],
+    bad: [{}, [{}], [{ code: 'npr' }], [{ code: 'NPR', symbl: 'Rs' }], [{ code: 'NPR', decimals: 4 }]],
   },
   faults: {
     good: [
