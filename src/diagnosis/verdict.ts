@@ -459,7 +459,8 @@ function notAttempted(
   if (last?.failure?.code === 'egress') {
     const cause = `Not sent: ${describeEgress(last.failure)}.`;
     const headline = 'Not sent: the emulator blocked this address.';
-    return { ...makeVerdict('bad', cause, fixOfFailure(last.failure), headline), where: 'emulator' };
+    const fix = `${fixOfFailure(last.failure)} ${THEN_RESEND}`;
+    return { ...makeVerdict('bad', cause, fix, headline), where: 'emulator' };
   }
   const { postponedBy, nextAttemptAt, createdAt } = delivery;
   if (postponedBy === null || nextAttemptAt === null) return makeVerdict('waiting', 'Not sent yet.');
