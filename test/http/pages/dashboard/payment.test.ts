@@ -229,7 +229,7 @@ describe("a payment's page", () => {
     const ipn = ipnOf(id);
     const step = stepsIn(await pageOf(id)).get(`step-${ipn}-1`);
     expect(step).toContain('IPN, attempt 1<');
-    expect(await pageOf(id)).toMatch(/data-verdict="bad".*--allow-ipn-host/s);
+    expect(await pageOf(id)).toMatch(/data-verdict="bad".*--allow-ipn-host.*Then resend the IPN/s);
   });
 
   it('says that an attempt is waiting for its response', async () => {
