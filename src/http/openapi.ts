@@ -7,6 +7,7 @@ import { componentSchemas, inlineSchema, ref } from '../contract/json-schema.ts'
 import { FORM_TYPE, HTML_TYPE, JSON_TYPE } from '../contract/media-types.ts';
 import { SOURCES } from '../contract/vocabulary.ts';
 import { optionsSchema } from '../options/json-schema.ts';
+import { EXAMPLES } from '../service/examples.ts';
 import { Ipn } from '../service/ipn.ts';
 import { manifestLines } from '../system/manifest-lines.ts';
 import { VERSION } from '../system/package-info.ts';
@@ -110,7 +111,7 @@ function ipnOperation(schema: z.ZodMiniType): OperationObject {
       description: 'Posted to the ipn_url of a payment when it succeeds. Other outcomes need --ipn-on.',
       source: 'documented',
       lines: 'ipn-*, signature*',
-      body: { types: [FORM_TYPE, JSON_TYPE], schema },
+      body: { types: [FORM_TYPE, JSON_TYPE], schema, examples: EXAMPLES.ipn },
       answers: [],
       errors: [],
     }),

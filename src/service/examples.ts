@@ -3,14 +3,16 @@ import type { CardTransaction } from '../contract/card.ts';
 import type { Mode } from '../contract/vocabulary.ts';
 import type { Card } from '../domain/state.ts';
 import { CARD_REQUEST_EXAMPLE, cardAnswer, cardDetails, cardList, TOGGLE_EXAMPLE } from './cards.ts';
+import { serviceError } from './errors.ts';
 import { INITIATE_EXAMPLE, initiateAnswer } from './initiate.ts';
+import { IPN_EXAMPLE } from './ipn.ts';
 import { CARD_NAMES, fromWire } from './names.ts';
 
 /*
  * Examples of the service's messages. Tests check each value against its schema.
  */
 
-const error = (...problems: string[]) => ({ error: 'true', message: problems[0], errors: problems });
+const error = (message: string, ...more: string[]) => serviceError({ message, problems: [message, ...more] });
 
 const initiated = (mode: Mode) => ({
   initiated: initiateAnswer({ id: 'pay_8k2mw4xq9d7t1r5z', mode }, DEFAULT_URL),
@@ -51,6 +53,7 @@ const TRANSACTION: CardTransaction = {
 export const EXAMPLES = {
   initiate: { payment: INITIATE_EXAMPLE },
   initiated: { live: initiated('live'), sandbox: initiated('sandbox') },
+  ipn: { success: IPN_EXAMPLE },
   cardRequest: { card: CARD_REQUEST_EXAMPLE },
   cardCreated: { created: cardAnswer('created', CARD) },
   cardList: { cards: cardList({ cards: [CARD], page: 1, perPage: 15, lastPage: 1, total: 1 }) },

@@ -4,6 +4,7 @@ import { GatewayError, hint } from '../contract/error.ts';
 import { field, record, text } from '../contract/field.ts';
 import { FORM_TYPE, JSON_TYPE } from '../contract/media-types.ts';
 import { INITIATE_FIELDS } from '../contract/request-fields.ts';
+import { DEFAULT_KEYS } from '../contract/sample-values.ts';
 import type { Tampered, Tampering } from '../contract/tampering.ts';
 import { timestamp } from '../contract/time.ts';
 import { type IpnFormat, SENT_ON_REQUEST } from '../contract/vocabulary.ts';
@@ -36,9 +37,10 @@ export function splice(amount: string, identifier: string): Record<'amount' | 'i
   return null;
 }
 
+/** An IPN that is signed with the example key. */
 export const IPN_EXAMPLE = {
   status: 'success',
-  signature: '50D858E0985ECC7F60418AAF0CC5AB587F42C2570A884095A9E8CCACD0F6545C',
+  signature: sign('100.00', 'order-1', DEFAULT_KEYS.secretKey),
   identifier: 'order-1',
   data: {
     payment_trx: 'K7Q2M9X4ZT1W',

@@ -183,6 +183,14 @@ describe('the examples of the document', () => {
     }
   });
 
+  it('have an IPN', () => {
+    const { requestBody } = document.webhooks.ipn.post;
+    const place = ['webhooks', 'ipn', 'post', 'requestBody', 'content', 'application/json'];
+    const { value } = requestBody?.content['application/json']?.examples?.['success'] ?? {};
+    expect(value).toMatchObject({ status: 'success' });
+    expect(contract.problems(value, ...place, 'schema')).toEqual([]);
+  });
+
   it.each(examples)('match their schema: $title', ({ place, value }) => {
     expect(contract.problems(value, ...place)).toEqual([]);
   });
