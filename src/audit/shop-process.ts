@@ -6,6 +6,8 @@ import { endGroup, OWN_GROUP } from '../system/run-process.ts';
 
 /** Time for a shop to accept connections. */
 const START_MS = 60_000;
+/** Time for a shop to stop listening. */
+const END_MS = 5_000;
 const POLL_MS = 50;
 /** The end of what a shop writes to stderr says why it does not start. */
 const MAX_WORDS = 500;
@@ -37,6 +39,9 @@ export class ShopProcess implements AsyncDisposable {
       throw usage(
         'something is listening at the address of the IPN handler already: stop it, or omit --shop to audit it as it is',
       );
+    // Its processes end after its shell. A shop in the background, or in a container, may go on.
+    const endBy = performance.now() + END_MS;
+    while (!(await isDown()) && performance.now() < endBy) await pause(POLL_MS);
     const child = spawn(this.#line, {
       shell: true,
       stdio: ['ignore', 'ignore', 'pipe'],
