@@ -251,7 +251,7 @@ async function cancelLeftOver(gateway: AuditGateway, orders: Orders): Promise<vo
 const CONCURRENCY = 6;
 const CONCURRENCY_IF_LATE = 24;
 const LATE_MS = 300;
-/** The longest wait for IPNs that the shop has queued, as its page shows. */
+/** The longest wait for IPNs that the shop has queued, while its rows still change. */
 const LONGEST_QUEUE_MS = 120_000;
 /** The number of responses that are searched for the shop's language. */
 const LANGUAGE_SAMPLE = 30;
@@ -261,38 +261,7 @@ const LANGUAGE_SAMPLE = 30;
  */
 async function runCases(shop: Shop, chosen: readonly AuditCase[]): Promise<AuditedCase[]> {
   const { options } = shop;
-  // With a probe of the whole shop, the effect of one case would look like the effect of another.
-  const isShared = Object.values(options.probes ?? {}).some((one) =>
-    typeof one === 'string' ? !isAboutOneOrder(one) : one.length === 0,
-  );
-  const isLate = shop.patience.lagMs > LATE_MS;
-  const most = isLate ? CONCURRENCY_IF_LATE : CONCURRENCY;
-  const limit = isShared ? 1 : most;
-  // For a shop that pays late, cases mostly wait. What looks like a second effect is tried again alone.
-  const waitsWithOthers = isLate && !shop.witness && shop.probes.effects.size === 0;
-  const isAlone = ({ alone }: AuditCase) => alone === 'disturbs' || (alone === 'counts' && !waitsWithOthers);
-  /** The time that a case takes, in that of the control. */
-  const effort = (one: AuditCase) => {
-    if (one === CONTROL || isAlone(one) || one.last) return 1;
-    return 1 / limit / (one.run.rejecting ? GROUP_SIZE : 1);
-  };
-  const effortOf = (some: readonly AuditCase[]) => some.reduce((sum, one) => sum + effort(one), 0);
   const startedAt = performance.now();
-  const done = new Map<AuditCase, AuditedCase>();
-  /** Convictions for the loss of a payment. They hold only if the shop loses none without them, which is known last. */
-  const losses = new Map<AuditCase, [Finding, string | null]>();
-  const record = (one: AuditCase, finding: Finding, seen: string | null = null) => {
-    const proven = provenBy(shop, done.get(CONTROL), one, finding);
-    if (one !== CONTROL && proven.verdict === 'fail' && proven.lost && !losses.has(one)) {
-      losses.set(one, [proven, seen]);
-      return;
-    }
-    const audited = auditedCase(shop, one, proven, seen);
-    done.set(one, audited);
-    const [doneEffort, whole] = [effortOf([...done.keys()]), effortOf(chosen)];
-    const leftMs = ((performance.now() - startedAt) * (whole - doneEffort)) / doneEffort;
-    options.onCase?.(audited, { done: done.size, of: chosen.length, leftMs });
-  };
   let bystanders: Bystanders | undefined;
   const isStopped = () => options.signal?.aborted === true;
   const run = async (one: AuditCase): Promise<Finding> => {
@@ -304,7 +273,45 @@ async function runCases(shop: Shop, chosen: readonly AuditCase[]): Promise<Audit
     const because = { mistake: 'order-not-by-identifier', harm: CHANGES_ORDERS } as const;
     return { ...finding, ...fail(`${harm} ${CHANGES_ORDERS}`, { because, again: true }) };
   };
-  record(CONTROL, await run(CONTROL));
+  // It shows how late the effects of a payment come.
+  const control = await run(CONTROL);
+  // With a probe of the whole shop, the effect of one case would look like the effect of another.
+  const isShared = Object.values(options.probes ?? {}).some((one) =>
+    typeof one === 'string' ? !isAboutOneOrder(one) : one.length === 0,
+  );
+  const isLate = shop.patience.lagMs > LATE_MS;
+  const most = isLate ? CONCURRENCY_IF_LATE : CONCURRENCY;
+  const limit = isShared ? 1 : most;
+  // For a shop that pays late, cases mostly wait. What looks like a second effect is tried again alone.
+  const waitsWithOthers = isLate && !shop.witness && shop.probes.effects.size === 0;
+  const isAlone = ({ alone }: AuditCase) => alone === 'disturbs' || (alone === 'counts' && !waitsWithOthers);
+  const done = new Map<AuditCase, AuditedCase>();
+  for (const one of chosen) {
+    const earlier = options.finished?.find(({ name }) => name === one.name);
+    if (earlier && one !== CONTROL) done.set(one, earlier);
+  }
+  const own = chosen.filter((one) => !done.has(one));
+  /** The time that a case takes, in that of the control. */
+  const effort = (one: AuditCase) => {
+    if (one === CONTROL || isAlone(one) || one.last) return 1;
+    return 1 / limit / (one.run.rejecting ? GROUP_SIZE : 1);
+  };
+  const effortOf = (some: readonly AuditCase[]) => some.reduce((sum, one) => sum + effort(one), 0);
+  /** Convictions for the loss of a payment. They hold only if the shop loses none without them, which is known last. */
+  const losses = new Map<AuditCase, [Finding, string | null]>();
+  const record = (one: AuditCase, finding: Finding, seen: string | null = null) => {
+    const proven = provenBy(shop, done.get(CONTROL), one, finding);
+    if (one !== CONTROL && proven.verdict === 'fail' && proven.lost && !losses.has(one)) {
+      losses.set(one, [proven, seen]);
+      return;
+    }
+    const audited = auditedCase(shop, one, proven, seen);
+    done.set(one, audited);
+    const [doneEffort, whole] = [effortOf(own.filter((other) => done.has(other))), effortOf(own)];
+    const leftMs = ((performance.now() - startedAt) * (whole - doneEffort)) / doneEffort;
+    options.onCase?.(audited, { done: done.size, of: chosen.length, leftMs });
+  };
+  record(CONTROL, control);
   bystanders = new Bystanders(shop);
   shop.isAlone = false;
   const impossible = whyNothingElseRuns(shop, done.get(CONTROL));
@@ -312,12 +319,8 @@ async function runCases(shop: Shop, chosen: readonly AuditCase[]): Promise<Audit
     for (const one of chosen) {
       // Attacks from a browser need no IPN, only orders.
       const isByBrowser = CHECKOUT.includes(one) && impossible.verdict === 'skipped';
-      if (one !== CONTROL && !isByBrowser) record(one, impossible);
+      if (!done.has(one) && !isByBrowser) record(one, impossible);
     }
-  for (const one of chosen) {
-    const earlier = options.finished?.find(({ name }) => name === one.name);
-    if (earlier && !done.has(one)) done.set(one, earlier);
-  }
   const cases = chosen.filter((one) => !done.has(one));
   /** Convictions and notes, which are tried again alone and on a fresh order. */
   const suspected = new Map<AuditCase, Finding>();
@@ -373,9 +376,9 @@ async function runCases(shop: Shop, chosen: readonly AuditCase[]): Promise<Audit
   await runAlone(cases.filter((one) => isAlone(one) && !one.last));
   let waitMs: number | undefined;
   for (const [one, [{ lost }, seen]] of losses) {
-    const isPaid = lost && (await shop.lookUntilPaid(lost, waitMs)).paid;
+    const look = lost && (await shop.lookUntilPaid(lost, waitMs).catch(withoutFinding));
     // What is not paid by now will not be, and neither will the others.
-    if (!isPaid) {
+    if (!look?.paid) {
       waitMs = 0;
       continue;
     }
@@ -386,6 +389,8 @@ async function runCases(shop: Shop, chosen: readonly AuditCase[]): Promise<Audit
   // These may send the genuine IPN again.
   await runAlone(cases.filter((one) => one.last));
   const losesOthers = EVERY_PAYMENT.some((one) => done.get(one)?.verdict === 'fail');
+  // Then it is not known.
+  if (isStopped()) losses.clear();
   for (const [one, [finding, seen]] of losses) {
     const also = unproven('this shop also loses payments without this request');
     record(one, losesOthers ? { ...finding, ...also } : finding, seen);
