@@ -60,6 +60,9 @@ export const AuditedCase = record('AuditedCase', 'The result of a case.', {
 });
 export type AuditedCase = z.output<typeof AuditedCase>;
 
+/** What an interrupted audit keeps in a file. */
+export const KeptAudit = z.object({ target: z.string(), finished: z.array(AuditedCase) });
+
 export const AuditSummary = record('AuditSummary', 'Number of cases by verdict.', {
   pass: field(count, sentenceOf({ description: AUDIT_VERDICTS.pass })),
   fail: field(count, sentenceOf({ description: AUDIT_VERDICTS.fail })),

@@ -104,10 +104,16 @@ export async function writeReports(
   let failed = {};
   for (const [file, text] of reports) {
     if (file === undefined) continue;
-    await writeFile(resolve(cwd, file), await text(), { flag: AS_REPORT | O_TRUNC }).catch((cause) => {
-      const { message: failure, code: failureCode } = unwritable(file, cause);
-      failed = { failure, failureCode };
+    const writing = writeFile(resolve(cwd, file), await text(), { flag: AS_REPORT | O_TRUNC });
+    await writing.catch((cause) => {
+      failed = unwrittenFailure(file, cause);
     });
   }
   return failed;
+}
+
+/** The failure of a command that has its result, but could not write a file. */
+export function unwrittenFailure(file: string, cause: NodeJS.ErrnoException) {
+  const { message: failure, code: failureCode } = unwritable(file, cause);
+  return { failure, failureCode };
 }

@@ -30,7 +30,7 @@ import { InterruptedAudit } from '../interrupted-audit.ts';
 import { pairs, table } from '../output.ts';
 import { type Colours, onOneLine, Printed } from '../printed.ts';
 import { interruption } from '../signals.ts';
-import { requireWritable, writeReports } from '../write-file.ts';
+import { requireWritable, unwrittenFailure, writeReports } from '../write-file.ts';
 
 const ABOUT = `
 The audit places orders in your shop, and attacks its IPN handler and return page as real attackers and gateways do.
@@ -121,24 +121,29 @@ export const audit = defineCommand({
         output.notice('Stopping after the current case. Press Ctrl-C again to stop immediately.');
     });
     await requireWritable([html], io.cwd);
-    const kept = new InterruptedAudit(io.cwd, ipnUrl ?? fields.orderUrl ?? fields.orderCmd ?? 'the shop');
+    const { only, ...asks } = fields;
+    const asked = {
+      ...asks,
+      ipnUrl,
+      ...effectsIn(effect),
+      db: options.db,
+      dbCmd: options.dbCmd,
+      dbSkip: options.dbSkip,
+      shop: options.shop,
+      timeoutMs: timeout,
+      thorough: options.thorough,
+    };
+    const kept = new InterruptedAudit(io.cwd, asked);
     const earlier = options.resume ? await kept.resume() : undefined;
+    if (earlier) output.notice(`${pluralize(earlier.length, 'case')} from the interrupted audit`);
     const { gateway, server, stop } = await emulatorFor(context, interrupted.now);
     try {
       const report = await auditReport(gateway, server, {
-        ...fields,
-        ...(options.check && { only: ['control'] }),
-        ipnUrl,
+        ...asked,
+        only: options.check ? ['control'] : only,
         signal: interrupted.soon,
         cancelled: interrupted.now,
-        ...effectsIn(effect),
-        db: options.db,
-        dbCmd: options.dbCmd,
-        dbSkip: options.dbSkip,
-        shop: options.shop,
         finished: earlier,
-        thorough: options.thorough,
-        timeoutMs: timeout,
         waitMs: wait,
         ...(orders !== undefined && { orders: Number(orders) }),
         onCase: (audited, { done, of, leftMs }) => {
@@ -152,8 +157,6 @@ export const audit = defineCommand({
         },
         onNotice: (text) => output.notice(`gateway-sim: ${text}`),
       });
-      if (!options.check) await kept.end(interrupted.soon.aborted, earlier);
-      if (interrupted.soon.aborted) output.notice('To continue, repeat the command with --resume.');
       const artifacts = io.env[ARTIFACTS];
       const { auditReports, htmlReport } = await import('../../audit/reports.ts');
       const shownUrl = output.secrets.mask(ipnUrl ?? fields.orderUrl ?? 'the shop');
@@ -165,6 +168,18 @@ export const audit = defineCommand({
         io.cwd,
       );
       const { cases, missing } = report;
+      const isKept = async () => {
+        if (options.check) return false;
+        if (interrupted.soon.aborted) return kept.keep(earlier);
+        // An audit of some cases has not finished the earlier one.
+        if (missing === null && (earlier || !only)) await kept.forget();
+        return false;
+      };
+      let unkept = {};
+      const mayResume = await isKept().catch((cause) => {
+        unkept = unwrittenFailure(InterruptedAudit.file, cause);
+      });
+      if (mayResume) output.notice('To continue, repeat the command with --resume.');
       const bad = cases.filter(({ verdict }) => verdict === 'fail' || failOn.includes(verdict)).length;
       return {
         json: report,
@@ -172,6 +187,7 @@ export const audit = defineCommand({
         ...(bad > 0 && { failure: `${bad} of ${cases.length} cases failed` }),
         ...(missing !== null && { failure: onOneLine(missing), failureCode: 'usage' }),
         isInterrupted: interrupted.soon.aborted,
+        ...unkept,
         ...unwritten,
       };
     } finally {
