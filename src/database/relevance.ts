@@ -16,7 +16,9 @@ const STATUS_OR_STOCK = /status|state|paid|stock|quantity|qty/i;
 
 /** What shops change with any request: sessions, visits, caches, schedulers and logs (as in the published systems). */
 const NOISY_TABLE =
-  /session|cache|transient|(^|_)workers?(_|$)|actionscheduler|scheduled?_|cron|(^|_)(logs?|connections?|connections_\w+|guests?|visits?|visitors?|page_?views?|online)$/i;
+  /session|cache|transient|actionscheduler|scheduled?_|cron|(^|_)(logs?|connections?|connections_\w+|guests?|visits?|visitors?|page_?views?|online)$/i;
+/** The counters and heartbeats of workers. */
+const WORKER_TABLE = /(^|_)workers?(_|$)/i;
 const SETTINGS = /(options?|settings?|config|configuration)$/i;
 /** Columns that name a setting. */
 const SETTING_NAMES = ['option_name', 'name', 'key'] as const;
@@ -102,10 +104,10 @@ function linksOf(table: string, row: Row, key: readonly string[] = []): string[]
   });
 }
 
-/** Whether shops change a table with any request, as its name says. */
-export const isNoisyTable = (table: string) => NOISY_TABLE.test(table);
+/** Whether a table counts what workers do, as its name says. */
+export const isOfWorkers = (table: string) => WORKER_TABLE.test(table);
 
 function isNoise({ table, row }: Change): boolean {
-  if (isNoisyTable(table)) return true;
+  if (NOISY_TABLE.test(table) || isOfWorkers(table)) return true;
   return SETTINGS.test(table) && SETTING_NAMES.some((name) => NOISY_SETTING.test(String(row[name] ?? '')));
 }
