@@ -563,7 +563,7 @@ export class Shop {
     const changed = places.filter((place) => !isRecord(place) && !this.#isExplained(place, before, after));
     const { witness } = this;
     if (!witness) return changed;
-    return witness.placesOf(changed.filter((place) => !witness.isTidied(place, before.text, after.text)));
+    return witness.placesOf(await witness.withoutTidied(changed, before.text, after.text));
   }
 
   /** Where the state of an order is stored, for SQL: learned from its database, or guessed. */

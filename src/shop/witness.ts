@@ -12,7 +12,7 @@ import {
   WHOLE_ROW,
 } from '../database/changes.ts';
 import type { Database } from '../database/database.ts';
-import { isNoisyTable } from '../database/relevance.ts';
+import { isOfWorkers } from '../database/relevance.ts';
 import type { ExchangeRequest } from '../delivery/exchange.ts';
 import { performance } from '../system/real-time.ts';
 import type { OrderValues } from './command.ts';
@@ -69,6 +69,8 @@ export class Witness {
   #common: ReadonlySet<string> = new Set();
   /** Effects on rows that belong to no order, such as `stock.count`, or `mails.*` for their number. */
   #shared: readonly string[];
+  /** The first order that was paid, and its rows at that time. */
+  #firstPaid: { values: OrderValues; text: string } | undefined;
   /** What a payment makes fewer or smaller. */
   #removed: readonly string[] = [];
   /** Tables that get a row when an order is placed. */
@@ -218,10 +220,17 @@ export class Witness {
       const long = own.filter((name) => name.length >= SHORTEST_BY_ITSELF && isOwn(name));
       const withAmount = holding.get(Number(values.amount)) ?? new Set();
       const childrenOf = (some: readonly string[]) => some.flatMap((name) => [...(naming.get(name) ?? [])]);
+      const places = new Map<string, number>();
       for (const child of childrenOf(own)) {
         const sure = tiesIn([child], new Set(long));
-        for (const tie of tiesIn([child], new Set(own)))
-          (sure.has(tie) || withAmount.has(child) ? ties : chance).add(tie);
+        for (const tie of tiesIn([child], new Set(own))) {
+          const place = `${tie} ${plainText(child.row[tie.slice(child.table.length + 1)])}`;
+          const count = (places.get(place) ?? 0) + 1;
+          places.set(place, count);
+          // A short value that several rows have, such as a language, names none of them.
+          const isTie = sure.has(tie) || (withAmount.has(child) && count === 1);
+          (isTie ? ties : chance).add(tie);
+        }
       }
       // The amount may stand in a row to which the row with the name refers.
       for (const { table, row } of withAmount)
@@ -345,6 +354,8 @@ export class Witness {
     this.#removed = payment.filter(
       (place) => Number(valueAt(after[0] ?? '', place)) < Number(valueAt(before[0] ?? '', place)),
     );
+    const [firstValues] = values;
+    if (firstValues) this.#firstPaid = { values: firstValues, text: after[0] ?? '' };
     this.suspects = withoutNewRows([
       ...confirmed,
       ...both(changed(2, before, refused), changed(3, before, refused))
@@ -365,7 +376,7 @@ export class Witness {
     const effects = [...this.#untied(middle, end, placed, shop)]
       .filter(([place, change]) => change % 2 === 0 && !recorded.includes(place) && !moving.includes(place))
       .map(([place]) => place)
-      .filter((place) => !isOfOrders(place) && !isNoisyTable(place.split('.')[0] ?? ''));
+      .filter((place) => !isOfOrders(place) && !isOfWorkers(place.split('.')[0] ?? ''));
     this.#shared = [...new Set([...this.#shared, ...effects])];
     this.learned = {
       order: [...new Set([...this.#ties, ...rowsCreated])].filter((place) => !moving.includes(place)),
@@ -444,11 +455,19 @@ export class Witness {
     return withoutNewRows(places.map(named));
   }
 
-  /** Whether a place is in a table that lost rows of the order by itself, as when a shop tidies up later. */
-  isTidied(place: string, before: string, after: string): boolean {
-    const rows = `.${place.split('.')[1]}.rows`;
-    const countIn = (text: string) => Number(valueAt(text, rows) ?? 0);
-    return countIn(after) < countIn(before) && !this.#removed.includes(rows);
+  /**
+   * The places of an order that did not change by themselves. A shop may tidy up later, and remove rows of its orders:
+   * then the first one that was paid has lost them, too.
+   */
+  async withoutTidied(places: readonly string[], before: string, after: string): Promise<readonly string[]> {
+    const hasLost = (place: string, from: string, to: string) => {
+      const rows = `.${place.split('.')[1]}.rows`;
+      return Number(valueAt(to, rows) ?? 0) < Number(valueAt(from, rows) ?? 0);
+    };
+    const paid = this.#firstPaid;
+    if (!paid || !places.some((place) => hasLost(place, before, after))) return places;
+    const { text } = await this.look(paid.values);
+    return places.filter((place) => !hasLost(place, before, after) || !hasLost(place, paid.text, text));
   }
 
   /** What differs between two texts of an order, without what may be personal. */
@@ -633,7 +652,7 @@ function referenceTo(
   if (theirs === undefined) return undefined;
   const stem = (parent.table.split('_').at(-1) ?? parent.table).replace(/s$/, '').replace(/\W/g, '');
   // One word, such as `id` or `no`, names nothing by itself.
-  const isPlain = /^[a-z]+$/.test(theirs) || /^(?:ID|ROWID)$/.test(theirs);
+  const isPlain = /^(?:[a-z]+|ID|ROWID)$/.test(theirs) && !theirs.includes(stem.toLowerCase());
   const last = isPlain ? theirs : 'id';
   const names = new RegExp(`^(?:\\w+_)?${stem}_?${last}$|^${last}_?${stem}$`, 'i');
   // Without a key, the first id of a table of links is that of another table.
