@@ -568,10 +568,10 @@ export class Shop {
 
   /** Where the state of an order is stored, for SQL: learned from its database, or guessed. */
   orderColumns(): { table: string; column: string; value: string; named: string } {
-    const [path = '', value = 'paid'] = comparedBy(this.options.paidWhen ?? '') ?? ['status'];
+    const [name = '', value = 'paid'] = comparedBy(this.options.paidWhen ?? '') ?? ['status'];
     const [table = 'orders'] = this.witness ? (this.options.paidWhen ?? '').split('.').slice(1) : [];
     const tie = this.witness?.learned?.order.find((one) => one.startsWith(`${table}.`) && !one.endsWith('*'));
-    return { table, column: path, value, named: tie?.slice(table.length + 1) ?? 'identifier' };
+    return { table, column: name, value, named: tie?.slice(table.length + 1) ?? 'identifier' };
   }
 
   /** Whether the genuine IPN of an order was sent. */

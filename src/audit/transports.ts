@@ -1,4 +1,4 @@
-import { FORM_TYPE } from '../contract/media-types.ts';
+import { FORM_TYPE, JSON_TYPE } from '../contract/media-types.ts';
 import type { ExchangeRequest } from '../delivery/exchange.ts';
 import type { Target } from './case.ts';
 import { type Fields, withQuery } from './ipn.ts';
@@ -29,8 +29,6 @@ function multipartOf(fields: Fields): string {
   );
   return `${parts.join('')}--${BOUNDARY}--\r\n`;
 }
-
-const JSON_TYPE = 'application/json';
 
 /** As real IPNs come. */
 export const AS_FORM: Transport = {

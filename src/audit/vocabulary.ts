@@ -1,6 +1,6 @@
 /*
- * The words of an audit (chosen). No schemas, so that commands load it quickly. The shapes of its JSON input and output are
- * in audit-report.ts.
+ * The words of an audit (chosen). No schemas, so that commands load it quickly. Its options are in
+ * audit-options.ts, its output in report.ts.
  */
 
 /** The result of a case. */

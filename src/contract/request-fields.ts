@@ -3,6 +3,8 @@
  * library and the documentation. Without a schema library, so that the command line loads them quickly.
  */
 
+import { DEFAULT_THEME } from './vocabulary.ts';
+
 /** A field of a request. */
 export interface RequestField {
   /** The value's name in the help, after the flag. */
@@ -103,7 +105,7 @@ export const INITIATE_FIELDS = {
     wire: 'checkout_theme',
     placeholder: 'theme',
     description: 'theme of the checkout',
-    example: 'light',
+    example: DEFAULT_THEME,
   },
   customerName: {
     wire: 'customer_name',

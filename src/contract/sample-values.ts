@@ -16,7 +16,7 @@ export const EXAMPLE_KEYS = [
   ...['secret_key', 'test', 'changeme', 'sk_test', '123456'],
 ] as const;
 
-export const PAYMENT_DEFAULTS = fallbacks(INITIATE_FIELDS);
+const PAYMENT_DEFAULTS = fallbacks(INITIATE_FIELDS);
 export const CARD_DEFAULTS = fallbacks(CARD_FIELDS);
 
 /**

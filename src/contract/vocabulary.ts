@@ -85,8 +85,9 @@ export const DELIVERY_ORDERS = namesOf(IPN_TIMINGS);
 export const IPN_FORMATS = ['form', 'json'] as const;
 export type IpnFormat = (typeof IPN_FORMATS)[number];
 
-/** The two themes of the checkout (documented: initiate-theme-*). */
+/** The two themes of the checkout; the first is the default (documented: initiate-theme-*). */
 export const CHECKOUT_THEMES = ['light', 'dark'] as const;
+export const DEFAULT_THEME = CHECKOUT_THEMES[0];
 export type CheckoutTheme = (typeof CHECKOUT_THEMES)[number];
 
 /** Routes for fault rules besides paths: the service's routes by name (both modes), and outgoing IPNs. */

@@ -1,7 +1,7 @@
 import { type Change, type Reading, type Row, WHOLE_ROW } from './changes.ts';
 
 /** A change, and whether it has nothing to do with payments. */
-export interface SortedChange extends Change {
+interface SortedChange extends Change {
   isNoise: boolean;
 }
 

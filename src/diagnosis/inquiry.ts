@@ -52,7 +52,7 @@ export interface Found {
 }
 
 /** What an inquiry needs to know, and how it sends. */
-export interface InquirySetting {
+interface InquirySetting {
   /** The right IPN. */
   genuine: IpnRequest;
   identifier: string;

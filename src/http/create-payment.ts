@@ -2,7 +2,7 @@ import { describeEffects } from '../contract/active-fault.ts';
 import { GatewayError } from '../contract/error.ts';
 import { FORM_TYPE } from '../contract/media-types.ts';
 import { withPaymentDefaults } from '../contract/sample-values.ts';
-import { CHECKOUT_THEMES, MODES } from '../contract/vocabulary.ts';
+import { DEFAULT_THEME, MODES } from '../contract/vocabulary.ts';
 import { initiateCall, paymentIdOf, readAnswer } from '../service/merchant.ts';
 import { INITIATE_PATHS } from '../service/names.ts';
 import type { CallService, ServiceResponse } from './call-service.ts';
@@ -12,7 +12,7 @@ import { jsonOf } from './rejected-initiates.ts';
 /** The fields of initiate with valid values, by their wire names. */
 export function initiateDefaults({ runtime }: AppDependencies, publicKey: string): Record<string, string> {
   const values = withPaymentDefaults(
-    { checkoutTheme: CHECKOUT_THEMES[0] },
+    { checkoutTheme: DEFAULT_THEME },
     { baseUrl: runtime.baseUrl(), publicKey },
   );
   return { ...initiateCall('sandbox', values).form };

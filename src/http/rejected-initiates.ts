@@ -34,7 +34,7 @@ export function rejectedInitiates(
     );
   const newest = all.slice(0, limit).map((request) => ({
     request,
-    identifier: identifierIn(request.requestBody ?? ''),
+    identifier: initiatedIdentifier(request.requestBody ?? ''),
     reason: reasonOf(request),
   }));
   return { total: all.length, newest };
@@ -47,7 +47,7 @@ function reasonOf({ status, responseBody, fault, notes }: RecordedRequest): stri
 }
 
 /** The identifier in the body of an initiate request; '' if there is none. */
-export function identifierIn(body: string): string {
+export function initiatedIdentifier(body: string): string {
   if (!body.startsWith('{')) return new URLSearchParams(body).get('identifier') ?? '';
   return /"identifier"\s*:\s*"([^"]*)"/.exec(body)?.[1] ?? '';
 }

@@ -295,7 +295,7 @@ export async function auditReport(
 }
 
 /** Masks the secrets of an emulator, and the passwords in options. */
-export function maskOf(
+function maskOf(
   { secretKey, controlToken }: Pick<GatewaySimClient, 'secretKey' | 'controlToken'>,
   server: ControlServer,
   options: object,

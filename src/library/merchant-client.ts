@@ -94,11 +94,13 @@ export async function initiatePayment(server: ControlServer, mode: Mode, values:
   const { checkoutUrl, message = `${address} sent an unexpected response`, problems } = readAnswer(body);
   if (checkoutUrl !== undefined) return { checkoutUrl, id: paymentIdOf(checkoutUrl) };
   // Caused by a fault rule, for example, not by the fields.
-  const code = status === 429 || status >= 500 ? 'check_failed' : 'invalid_fields';
-  throw new GatewayError(code, message, {
+  const isFault = status === 429 || status >= 500;
+  throw new GatewayError(isFault ? 'check_failed' : 'invalid_fields', message, {
     problems: problems ?? [message],
     // The service does not tell a merchant how to start its emulator.
-    hint: hint`If your gateway accepts this, the log says how to accept it here: ${command('logs')}`,
+    hint: isFault
+      ? hint`Check the active faults with: ${command('faults list')}`
+      : hint`If your gateway accepts this, the log says how to accept it here: ${command('logs')}`,
   });
 }
 

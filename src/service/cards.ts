@@ -1,8 +1,7 @@
 import * as z from 'zod/mini';
 import { CARD_AMOUNT_PATTERN, cardAmountProblem } from '../contract/amount.ts';
 import type { CardTransaction } from '../contract/card.ts';
-import type { CardAction } from '../contract/card-status.ts';
-import { CARD_STATUSES } from '../contract/card-status.ts';
+import { CARD_STATUSES, type CardAction } from '../contract/card-status.ts';
 import { GatewayError } from '../contract/error.ts';
 import { count, field, type JsonSchema, record, text as string } from '../contract/field.ts';
 import { CARD_FIELDS, exampleOf } from '../contract/request-fields.ts';
@@ -62,11 +61,12 @@ export const ToggleRequest = postedMessage(
   TOGGLE_EXAMPLE,
 );
 
-/** This and the readers below throw `invalid_fields` with every problem. */
+/** @throws GatewayError `invalid_fields` with every problem */
 export function readCard(posted: PostedFields): IssueCardCommand {
   return fromWire(CARD_NAMES, read(CardRequest, posted));
 }
 
+/** @throws GatewayError `invalid_fields` with every problem */
 export function readToggle(posted: PostedFields): { cardId: string; action: CardAction } {
   const { card_id, active } = read(ToggleRequest, posted);
   return { cardId: card_id, action: Number(active) === 1 ? 'activate' : 'block' };

@@ -6,7 +6,7 @@ import type { PaymentRequest } from '../contract/payment.ts';
 import type { Choices } from '../contract/profiles.ts';
 import { exampleOf, INITIATE_FIELDS, sentenceOf } from '../contract/request-fields.ts';
 import { shorten, shortJson } from '../contract/text.ts';
-import { CHECKOUT_THEMES } from '../contract/vocabulary.ts';
+import { CHECKOUT_THEMES, DEFAULT_THEME } from '../contract/vocabulary.ts';
 import { mistypedMagic } from '../domain/auto.ts';
 import { amountFromNumber } from '../domain/money.ts';
 import { type InitiateCommand, upperCaseProblem } from '../domain/payment.ts';
@@ -18,10 +18,10 @@ import { address, amountJson, oneOf, postedMessage, required, textFields, trimme
 import { checkoutUrlOf, fromWire, INITIATE_NAMES } from './names.ts';
 
 /** What initiate accepts. */
-export type Accepted = Pick<Choices, 'siteLogo' | 'valueLengths'>;
+type Accepted = Pick<Choices, 'siteLogo' | 'valueLengths'>;
 
 /** What warnings about a request to initiate depend on, apart from the request. */
-export interface InitiateFacts {
+interface InitiateFacts {
   settings: Settings;
   /** Whether an earlier payment has the identifier. */
   isReused: boolean;
@@ -108,7 +108,7 @@ export function readInitiate(posted: PostedFields, accepted: Accepted): Initiate
   const {
     publicKey,
     siteLogo = null,
-    checkoutTheme = 'light',
+    checkoutTheme = DEFAULT_THEME,
     ...request
   } = fromWire(INITIATE_NAMES, fields);
   return { publicKey, request: { ...request, siteLogo, checkoutTheme } };

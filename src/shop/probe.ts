@@ -69,7 +69,6 @@ interface Surroundings {
 /**
  * Creates the probes that the options specify.
  *
- * @param gateway provides the variables of their commands and the egress rules for their addresses
  * @throws GatewayError `usage`
  */
 export function probesOf(options: ProbeOptions, { env: environment, egress, mask }: Surroundings) {
@@ -179,7 +178,7 @@ export function readCondition(condition: string): (text: string) => boolean {
 }
 
 /** The name and value that a condition compares, such as `status` and `paid`; undefined for a regular expression. */
-export function comparedBy(condition: string): [path: string, value: string] | undefined {
+export function comparedBy(condition: string): [name: string, value: string] | undefined {
   const [, path = '', value] = AT_PATH.exec(condition) ?? [];
   const name = path.split('.').at(-1);
   return name && value !== undefined ? [name, value] : undefined;

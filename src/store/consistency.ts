@@ -59,7 +59,7 @@ export function assertConsistent(state: WholeState, source: string, currencies: 
 }
 
 /** @throws GatewayError `state_damaged` if two records of a collection have the same id */
-export function assertUniqueIds(state: WholeState, source: string): void {
+function assertUniqueIds(state: WholeState, source: string): void {
   for (const name of COLLECTION_NAMES) {
     const known = new Set<string>();
     for (const { id } of state[name]) {

@@ -16,6 +16,7 @@ import { verdictFields, verdictOnAttempt } from '../diagnosis/verdict.ts';
 import type { AttemptReport } from '../domain/delivery.ts';
 import { createIds } from '../domain/ids.ts';
 import { invent } from '../service/ipn.ts';
+import { disposable } from '../system/disposal.ts';
 import { systemRandom } from '../system/random.ts';
 
 /** In milliseconds, the same as the gateway's default. */
@@ -116,6 +117,7 @@ export async function fireWithoutEmulator(
     return seen.map((one) => firedIpn(startedAt, reportOn(request, one)));
   }
   const poster = new Poster(egress, {});
+  using _poster = disposable(() => poster.close());
   const fired: FiredIpn[] = [];
   for (let count = 0; count < times; count++) {
     if (delay) await pause(delay);
@@ -123,7 +125,6 @@ export async function fireWithoutEmulator(
     const request = { url, headers, body, timeoutMs: TIMEOUT_MS, signal: new AbortController().signal };
     fired.push(firedIpn(timestamp(Date.now()), await poster.post(request)));
   }
-  poster.close();
   return fired;
 }
 

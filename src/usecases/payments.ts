@@ -94,7 +94,11 @@ export function paymentUseCases(parts: UseCaseDependencies) {
       isInObserved: (currency: string) => boolean,
     ): GatewayError => withInitiateHint(failed, posted, isInObserved, { state: store.state, settings }),
 
-    /** Settles a payment. A customer's code does, too, in the commit that checks it. @throws GatewayError `not_found`, or `wrong_state` if it is already settled */
+    /**
+     * Settles a payment. A customer's code does, too, in the commit that checks it.
+     *
+     * @throws GatewayError `not_found`, or `wrong_state` if it is already settled
+     */
     async settle(reference: string, command: SettleCommand): Promise<Settled> {
       const { delivery = settings.delivery, visit, awaitDelivery, requestId, ...request } = command;
       const settlement = await store.commit((state) =>

@@ -1,4 +1,4 @@
-import { FORM_TYPE } from '../../contract/media-types.ts';
+import { FORM_TYPE, JSON_TYPE } from '../../contract/media-types.ts';
 import type { Payment } from '../../contract/payment.ts';
 import type { ExchangeRequest } from '../../delivery/exchange.ts';
 import { DOCUMENTED_CURRENCIES } from '../../domain/money.ts';
@@ -521,7 +521,7 @@ const INITIATE = family({
       let shown: Pick<Finding, 'sent' | 'curl'> = { sent: null, curl: null };
       for (const request of [
         { url, method, body: new URLSearchParams(PRICES).toString() },
-        { url, method, contentType: 'application/json', body: JSON.stringify(Object.fromEntries(PRICES)) },
+        { url, method, contentType: JSON_TYPE, body: JSON.stringify(Object.fromEntries(PRICES)) },
         { url, method, body: new URLSearchParams(QUANTITIES).toString() },
         ...WEAK_CURRENCIES.map(({ code }) => ({ url, method, body: `currency=${code}` })),
       ]) {

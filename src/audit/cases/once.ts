@@ -226,7 +226,8 @@ const QUICK_LATER_MS = 3_000;
 /** A copy of the oldest IPN that paid an order, some time after it. Each try takes another order. */
 const replayOfOldest: Run = async (shop) => {
   const { thorough, only = [] } = shop.options;
-  const laterMs = thorough || only.length ? MUCH_LATER_MS : QUICK_LATER_MS;
+  const isQuick = !thorough && only.every((name) => name.startsWith('-'));
+  const laterMs = isQuick ? QUICK_LATER_MS : MUCH_LATER_MS;
   const settled = shop.settled.shift();
   if (!settled) return replay(({ ipn }) => pause(laterMs).then(() => ipn))(shop);
   const { payment, at } = settled;

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { GatewayError } from '../../contract/error.ts';
-import { FORM_TYPE } from '../../contract/media-types.ts';
+import { FORM_TYPE, JSON_TYPE } from '../../contract/media-types.ts';
 import { masked } from '../../contract/secrets.ts';
 import type { ExchangeRequest, Observation } from '../../delivery/exchange.ts';
 import { errorPage, shownError } from '../../diagnosis/receiver-answer.ts';
@@ -158,7 +158,7 @@ export const PROTOTYPE = family({
       const inForm = forged.and(...PROTOTYPES.map((one): Pair => [`${one}[${name}]`, value]));
       const nested = `"__proto__":{${JSON.stringify(name)}:${JSON.stringify(value)}}`;
       const inJson = `{${nested},${JSON.stringify(forged.fields).slice(1)}`;
-      await shop.try({ ...post(forged), contentType: 'application/json', body: inJson }, target.payment);
+      await shop.try({ ...post(forged), contentType: JSON_TYPE, body: inJson }, target.payment);
       const finding = await attack(target, inForm, rejected(target));
       if (finding.verdict !== 'fail') return finding;
       using another = await shop.takeAnother();
@@ -296,7 +296,7 @@ const ROBUST = family({ class: 'robustness', group: 'robustness', harm: BREAKS, 
   json: {
     about: 'The IPN as JSON.',
     run: survives(({ shop, payment }) => ({
-      contentType: 'application/json',
+      contentType: JSON_TYPE,
       body: JSON.stringify(shop.jsonOf(payment)),
     })),
   },
@@ -453,7 +453,7 @@ const LEAKS = family({
       const shown = { sent: `GET ${url}`, curl: curlOf({ url }) };
       const isShown = before.text.toUpperCase().includes(ipn.get('signature'));
       const why =
-        'The page of the order shows the signature that its IPN must have: who reads it can pay the order.';
+        'The page of the order shows the signature that its IPN must have: anyone who reads it can pay the order.';
       return isShown
         ? { ...shown, ...fail(why), observed: shop.shown(before.text) }
         : { ...shown, verdict: 'pass', observed: 'the page does not show the signature' };

@@ -1,3 +1,4 @@
+import { JSON_TYPE } from '../../contract/media-types.ts';
 import { INITIATE_FIELDS } from '../../contract/request-fields.ts';
 import { DEFAULT_KEYS, EXAMPLE_KEYS } from '../../contract/sample-values.ts';
 import type { ExchangeRequest } from '../../delivery/exchange.ts';
@@ -478,9 +479,9 @@ export const SENDER: readonly AuditCase[] = [
         unauthentic(ipn).flatMap((one) => [
           { ...post(one), manner: 'chunked' },
           { ...post(one), contentType: 'text/plain' },
-          { ...post(one), contentType: 'application/json' },
+          { ...post(one), contentType: JSON_TYPE },
           { ...post(one), contentType: 'text/plain', body: JSON.stringify(one.fields) },
-          { ...post(one), contentType: 'application/json; charset=utf-16', body: JSON.stringify(one.fields) },
+          { ...post(one), contentType: `${JSON_TYPE}; charset=utf-16`, body: JSON.stringify(one.fields) },
         ]),
       ),
     },

@@ -14,7 +14,7 @@ import { type FormAction, type NounPages, type PageRenderer, recordPage } from '
 import { PER_PAGE, PLACES, recordPath, recordRoute } from './paths.ts';
 import { capitalized } from './text.ts';
 
-export const CARDS: List<Card> = {
+const CARDS: List<Card> = {
   place: 'cards',
   noun: 'card',
   filter: {

@@ -16,7 +16,7 @@ import { clip, grouped } from './text.ts';
 
 const isOfAudit = ({ settledBy }: Payment) => settledBy === 'audit';
 
-export const PAYMENTS: List<Payment> = {
+const PAYMENTS: List<Payment> = {
   place: 'payments',
   noun: 'payment',
   action: <NewPaymentLink />,

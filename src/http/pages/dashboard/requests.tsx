@@ -7,7 +7,7 @@ import type { StoryStep } from '../../../usecases/story.ts';
 import { maskedRequest } from '../../control/views.ts';
 import type { AppDependencies } from '../../environment.ts';
 import { serviceRoute } from '../../inject-faults.ts';
-import { identifierIn, isRejected } from '../../rejected-initiates.ts';
+import { initiatedIdentifier, isRejected } from '../../rejected-initiates.ts';
 import { Link } from '../layout.tsx';
 import {
   Ago,
@@ -54,7 +54,7 @@ function listedRequests(parts: AppDependencies): ListedRequest[] {
       id: String(id),
       route: ROUTES.find((name) => name === route) ?? 'other',
       result: isRejected(request) ? 'rejected' : 'accepted',
-      identifier: payments.all.get(paymentId ?? '')?.identifier ?? identifierIn(requestBody ?? ''),
+      identifier: payments.all.get(paymentId ?? '')?.identifier ?? initiatedIdentifier(requestBody ?? ''),
     };
   });
   return [...received, ...sentIpns(parts)].sort((one, other) => Date.parse(other.at) - Date.parse(one.at));
@@ -84,7 +84,7 @@ function sentIpns({ ipns }: AppDependencies): ListedRequest[] {
     });
 }
 
-export const REQUESTS: List<ListedRequest> = {
+const REQUESTS: List<ListedRequest> = {
   place: 'requests',
   noun: 'request',
   filter: {
