@@ -329,9 +329,9 @@ function offer(
   for (const [key, option] of Object.entries({ ...fields, ...options }))
     command.addOption(optionOf(key, option));
   const fullName = isInGroup ? `${parent.name()} ${name}` : name;
-  const help = fix
-    ? renderHint(fix, hintStyle(invocation))
-    : `For help, run: ${invocation} ${fullName} --help`;
+  // What the user typed may be a command that the group does not have.
+  const topic = isDefault ? parent.name() : fullName;
+  const help = fix ? renderHint(fix, hintStyle(invocation)) : `For help, run: ${invocation} ${topic} --help`;
   command.showHelpAfterError(`  ${help}`);
   if (about) command.addHelpText('after', () => `\n${flowed(about, command)}`);
   return command.addHelpText('after', examples(declared.examples ?? [fullName], invocation));

@@ -12,7 +12,7 @@ const EXPRESS = `declare module 'express' {
   interface Request { body: string; query: Record<string, unknown>; params: { identifier: string }; socket: { localPort?: number } }
   interface Response { redirect(status: number, url: string): void; status(code: number): this; send(text: string): void; json(value: unknown): void }
   type Route = (path: string, run: (request: Request, response: Response) => unknown) => void;
-  interface App { set(name: string, value: string): this; use(step: unknown): void; get: Route; post: Route; listen(port: unknown, run: () => void): void }
+  interface App { set(name: string, value: string): this; use(step: unknown): void; get: Route; post: Route; listen(port: unknown, run: (error?: Error) => void): void }
   const express: { (): App; text(options: object): unknown };
   export default express;
 }`;

@@ -31,7 +31,7 @@ export const docs = defineCommand({
     if (page) {
       const { topic, title, text } = page;
       // Elsewhere, the page may become a file.
-      const shown = io.stdout.isTTY ? inLines(text) : text;
+      const shown = io.stdout.isTTY ? inLines(text.replace(/^<!--.*-->\n+/gm, '')) : text;
       return { json: { topic, title, text }, text: shown.trimEnd() };
     }
     const found = searchDocs(pages, requested).map(({ topic, heading }) => ({ topic, heading }));
