@@ -324,6 +324,8 @@ interface Rejection {
   isSigned?: boolean;
   /** Whether the requests may change the order, as visits of a page do: they must only not pay it. */
   mayChange?: boolean;
+  /** Whether the genuine IPN must pay the order afterwards, even if it shows no change. */
+  staysPayable?: boolean;
 }
 
 /**
@@ -333,7 +335,13 @@ interface Rejection {
  */
 export function rejects(
   forge: Forge,
-  { findFlaw = () => undefined, leavesNoTraces = false, isSigned = false, mayChange = false }: Rejection = {},
+  {
+    findFlaw = () => undefined,
+    leavesNoTraces = false,
+    isSigned = false,
+    mayChange = false,
+    staysPayable = false,
+  }: Rejection = {},
 ): Run {
   /** The position of the request that did harm alone: when the case is tried again, only it is sent. */
   const harmful = new WeakMap<Shop, number>();
@@ -359,11 +367,12 @@ export function rejects(
       finding = { ...shown, ...judged };
       if (finding.verdict === 'fail') return [finding, forged.slice(0, index + 1)];
     }
-    if (finding.verdict !== 'pass' || !changing || mayChange) return [finding, []];
-    const { sent } = changing;
+    if (finding.verdict !== 'pass' || mayChange || !(changing || staysPayable)) return [finding, []];
+    const sent = changing?.sent;
     const isGenuine = isSigned || (sent instanceof Ipn && sent.isSignedWith(shop.gateway.secretKey));
     const judged = await judgeStillPayable(target, isGenuine);
-    return [judged.verdict === 'pass' ? finding : { ...changing.shown, ...judged }, [sent]];
+    if (judged.verdict === 'pass') return [finding, []];
+    return [{ ...finding, ...changing?.shown, ...judged }, sent ? [sent] : forged];
   };
   /**
    * The harm of the last of several requests, on an order of its own; or of all of them, one after another, if it takes

@@ -46,10 +46,9 @@ export const QUICK: ReadonlySet<string> = new Set([
   'identifier-wildcard',
   'identifier-shortened',
   'identifier-repeated',
-  'return-get',
+  'return-unpaid',
   'return-own-session',
-  'return-from-gateway',
-  'return-get-parameters',
+  'return-parameters',
   'return-ipn',
   'initiate-price-given',
   // One payment counts twice, or another status counts as one.
@@ -65,8 +64,8 @@ export const QUICK: ReadonlySet<string> = new Set([
   // Payments are lost.
   'every-payment',
   'paid-after-restart',
-  'failed-badly-signed',
-  'failed-badly-signed-paid',
+  'failed-forged',
+  'forged-for-paid',
   'genuine-after-forgeries',
   'cancel-before-payment',
   'cancel-paid',

@@ -97,13 +97,22 @@ const LEAKS = [
 ];
 
 const RETURNS = [
-  example('a page of the emulator', 'return-get', 'skipped', /is a page of the emulator, not of the shop/, {
-    initiate: (fields, { initiateUrl }) => ({ ...fields, success_url: new URL('/thanks', initiateUrl).href }),
-  }),
-  example('a page elsewhere', 'return-post', 'skipped', /^https:\/\/shop\.example\/paid is not local: /, {
+  example(
+    'a page of the emulator',
+    'return-unpaid',
+    'skipped',
+    /is a page of the emulator, not of the shop/,
+    {
+      initiate: (fields, { initiateUrl }) => ({
+        ...fields,
+        success_url: new URL('/thanks', initiateUrl).href,
+      }),
+    },
+  ),
+  example('a page elsewhere', 'return-unpaid', 'skipped', /^https:\/\/shop\.example\/paid is not local: /, {
     initiate: (fields) => ({ ...fields, success_url: 'https://shop.example/paid' }),
   }),
-  example('no confirmation page', 'confirm-get', 'skipped', /use --confirm-url if/, {}),
+  example('no confirmation page', 'confirm-unpaid', 'skipped', /use --confirm-url if/, {}),
 ];
 
 const INITIATED = [
@@ -188,9 +197,9 @@ const LATER = [
   }),
   example(
     'a forged failure',
-    'failed-badly-signed',
+    'failed-forged',
     'fail',
-    /^After this request, the genuine IPN of the order no longer pays it/,
+    /^A forged IPN had an effect: total from "49.90" to "0.00"/,
     {
       isSigned: (form, secret, request) =>
         form.get('status') === 'error' || GOOD.isSigned(form, secret, request),
@@ -201,9 +210,9 @@ const LATER = [
   ),
   example(
     'a failure that pays',
-    'canceled-unsigned',
+    'canceled-forged',
     'fail',
-    /accepted a forged failure and marked the order/,
+    /^An IPN for a payment that did not succeed marks the order as paid/,
     {
       ...{ isWhole: () => true, isSuccess: () => true },
       isSigned: (form, secret, request) => !form.has('signature') || GOOD.isSigned(form, secret, request),

@@ -67,7 +67,7 @@ describe('an audit', () => {
       isSigned: () => false,
       onReturn: (order) => order && Object.assign(order, { paid: true, status: 'paid' }),
     });
-    const only = IS_RELEASE ? undefined : ['A', 'D', 'replay-at-once', 'return-get', 'amount-of-initiate'];
+    const only = IS_RELEASE ? undefined : ['A', 'D', 'replay-at-once', 'return-unpaid', 'amount-of-initiate'];
     const { cases, summary } = await audit({ only });
     expect(cases[0]).toMatchObject({
       name: 'control',
@@ -77,7 +77,7 @@ describe('an audit', () => {
     expect(summary.pass).toBe(0);
     const tried = cases.slice(1).filter(({ verdict }) => verdict !== 'skipped');
     expect(new Set(tried.map(({ class: kind }) => kind))).toEqual(new Set(['F', 'M']));
-    expect(tried.find(({ name }) => name === 'return-get')?.verdict).toBe('fail');
+    expect(tried.find(({ name }) => name === 'return-unpaid')?.verdict).toBe('fail');
   });
 
   it('passes no case on a status code alone', async () => {
@@ -111,7 +111,7 @@ describe('an audit', () => {
       verdict: 'unproven',
       why: expect.stringContaining('the order is made up'),
     });
-    expect(cases.find(({ name }) => name === 'return-get')).toMatchObject({ verdict: 'skipped' });
+    expect(cases.find(({ name }) => name === 'return-unpaid')).toMatchObject({ verdict: 'skipped' });
   });
 
   it('reuses unchanged orders when the maximum is reached', async () => {

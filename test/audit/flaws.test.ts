@@ -177,7 +177,7 @@ const FLAWS: Record<string, [found: string, flaw: Partial<Handler>]> = {
     },
   ],
   'the return page pays with a reference': [
-    'return-get-parameters',
+    'return-parameters',
     {
       onReturn: (order, url) => {
         if (order && url.searchParams.get('paid') === '1' && (url.searchParams.get('ref') ?? '').length >= 8)
@@ -186,7 +186,7 @@ const FLAWS: Record<string, [found: string, flaw: Partial<Handler>]> = {
     },
   ],
   'the return page pays if the gateway sent the browser': [
-    'return-from-gateway',
+    'return-unpaid',
     {
       see: ({ headers }) => {
         lastHeaders = headers;
@@ -733,14 +733,14 @@ async function oneAtATime(target: string): Promise<{ url: string } & AsyncDispos
 it('an audit proves nothing by copies that a server handles one at a time', async () => {
   const { shop, audit } = await prepareAudit();
   await using front = await oneAtATime(shop.url);
-  const only = ['copies-2', 'copies-20', 'retry-while-running', 'replay-at-once'];
+  const only = ['copies-20', 'retry-while-running', 'replay-at-once'];
   const verdicts = async () =>
     (await audit({ only })).cases.map(({ name, verdict, why }) => [name, verdict, why]);
   const passed = await verdicts();
-  expect(passed.map(([, verdict]) => verdict)).toEqual(['pass', 'pass', 'pass', 'pass', 'pass']);
+  expect(passed.map(([, verdict]) => verdict)).toEqual(['pass', 'pass', 'pass', 'pass']);
   shop.ipnUrl = `${front.url}/ipn`;
   const unproven = [expect.any(String), 'unproven', expect.stringContaining('one request at a time')];
-  expect(await verdicts()).toEqual([...passed.slice(0, 2), unproven, unproven, unproven]);
+  expect(await verdicts()).toEqual([...passed.slice(0, 2), unproven, unproven]);
 });
 
 it('an audit does not fail a handler that takes the payment and answers after the time limit of the emulator', async () => {

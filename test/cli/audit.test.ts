@@ -45,7 +45,7 @@ describe('audit', () => {
     const { audit } = await startAudited({
       initiate: (fields) => ({ ...fields, success_url: 'http://127.0.0.1:9/' }),
     });
-    const only = ['--only', 'return-get', '--only', 'signature-missing'];
+    const only = ['--only', 'return-unpaid', '--only', 'signature-missing'];
     expect((await audit(only)).code).toBe(0);
     expect((await audit([...only, '--fail-on', 'at-risk', '--fail-on', 'unproven'])).code).toBe(1);
   });
@@ -238,7 +238,7 @@ describe('an audit that proves nothing', () => {
 
   it('because no attack could be judged exits 2, and says why', async () => {
     const { audit } = await startAudited();
-    expect(await outcome(audit(['--only', 'confirm-get']))).toEqual([
+    expect(await outcome(audit(['--only', 'confirm-unpaid']))).toEqual([
       2,
       expect.stringMatching(
         /^Nothing is proven, except that the shop accepts a correct IPN: .*--confirm-url/,

@@ -221,7 +221,7 @@ const paid: Handler['onReturn'] = (order) => {
 
 const RETURNS = [
   mutant('the return page pays', 'F', ANY, { onReturn: paid }),
-  mutant('the return page pays by its parameters', 'F', 'return-get-parameters', {
+  mutant('the return page pays by its parameters', 'F', 'return-parameters', {
     onReturn: (order, url, session) => {
       if (url.searchParams.get('status') === 'success') paid(order, url, session);
     },
@@ -246,7 +246,7 @@ const INTERFACE = [
 
 const STATUSES = [
   mutant('the status is not checked', 'H', 'canceled-before-success', { isSuccess: () => true }),
-  mutant('an unsigned failure permanently fails a pending order', 'H', 'failed-unsigned', {
+  mutant('an unsigned failure permanently fails a pending order', 'H', 'failed-forged', {
     isWhole: () => true,
     ...alsoTakes((form) => ['failed'].includes(text(form, 'status'))),
     onOther: (order) => {
@@ -254,7 +254,7 @@ const STATUSES = [
     },
     isAmount: (order, form) => order.identifier !== 'closed' && GOOD.isAmount(order, form),
   }),
-  mutant('an unsigned error marks an order that is paid later', 'H', 'failed-unsigned', {
+  mutant('an unsigned error marks an order that is paid later', 'H', 'failed-forged', {
     isWhole: () => true,
     ...alsoTakes((form) => text(form, 'status') === 'error'),
     onOther: (order) => {
@@ -267,7 +267,7 @@ const STATUSES = [
       order.status = 'failed';
     },
   }),
-  mutant('an unsigned failure marks a paid order', 'H', 'failed-unsigned-paid', {
+  mutant('an unsigned failure marks a paid order', 'H', 'forged-for-paid', {
     isWhole: () => true,
     ...alsoTakes((form) => text(form, 'status') === 'failed' && !form.has('signature')),
     onOther: (order) => {
@@ -275,7 +275,7 @@ const STATUSES = [
     },
   }),
   mutant('ten forgeries lock an order', 'H', 'genuine-after-forgeries', lockedByForgeries()),
-  mutant('an incorrectly signed IPN fails a paid order', 'H', 'success-badly-signed-paid', {
+  mutant('an incorrectly signed IPN fails a paid order', 'H', 'forged-for-paid', {
     isSigned: () => true,
     isAmount: (order, form) => {
       const held = isGood(form, 'sec_sim_kept_by_this_shop_alone_1');
@@ -474,7 +474,7 @@ function numbersInvoices(): Check {
 
 const TWICE = [
   mutant('a copy pays again', 'once', 'replay-at-once', { pay: again }),
-  mutant('checks, waits, and pays', 'once', 'copies-2', {
+  mutant('checks, waits, and pays', 'once', 'copies-20', {
     pay: async (order, form) => {
       const { paid } = order;
       await pause(100);

@@ -67,18 +67,20 @@ const posted = (url: string, payment: Payment): ExchangeRequest => ({
 const BROWSER = ['User-Agent', 'Mozilla/5.0'] as const;
 
 /**
- * Returns from an unpaid checkout, like a browser without a session.
+ * Returns from an unpaid checkout, like a browser without a session. A visit may change the order, but must not pay it.
  *
- * @param requestOf the request, or the reason to skip the case
+ * @param requestsOf the requests, or the reason to skip the case
  */
-const returns = (requestOf: (target: Target) => ExchangeRequest | string): Run =>
-  withOrder(async (target) => {
-    const made = requestOf(target);
-    if (typeof made === 'string') return skipped(made);
-    const closed = target.shop.whyClosed(made.url);
-    if (closed !== undefined) return skipped(closed);
-    return attack(target, { headers: [BROWSER], ...made }, rejected(target));
-  });
+const returns = (requestsOf: (target: Target) => readonly ExchangeRequest[] | string): Run =>
+  rejects(
+    (target) => {
+      const made = requestsOf(target);
+      if (typeof made === 'string') return made;
+      const closed = target.shop.whyClosed(made[0]?.url ?? '');
+      return closed ?? made.map((request) => ({ headers: [BROWSER], ...request }));
+    },
+    { mayChange: true },
+  );
 
 /**
  * Opens a page of a paid order twice. What the page of an unpaid order changes, too, only counts visits.
@@ -112,23 +114,15 @@ const afterwards = (pageOf: (payment: Payment) => string): Run =>
     });
   });
 
-const atSuccessUrl = (go: typeof opened) => returns(({ payment }) => go(payment.successUrl, payment));
+/** With parameters, by GET and by POST. */
+const both = (url: string, payment: Payment) => [opened(url, payment), posted(url, payment)];
 
 /** Returns with the transaction of another order, which its genuine IPN has paid. */
 const withPaidTransaction = returns(({ shop, payment }) => {
   const paid = shop.settled.at(-1)?.payment;
   if (!paid) return 'no order is paid';
-  return opened(payment.successUrl, { ...payment, id: paid.id, trx: paid.trx });
+  return [opened(payment.successUrl, { ...payment, id: paid.id, trx: paid.trx })];
 });
-
-/** Requests the confirmation URL that a shop has in addition to success_url. */
-const confirms = (go: typeof opened) =>
-  returns(({ shop, payment }) => {
-    const { confirmUrl } = shop.options;
-    return confirmUrl === undefined
-      ? 'use --confirm-url if a URL other than success_url confirms payments'
-      : go(filledAddress(confirmUrl, shop.orders.valuesOf(payment)), payment);
-  });
 
 const noCookie = ({ options }: Shop) =>
   options.orderUrl === undefined
@@ -175,9 +169,22 @@ const RETURN = family({
   mistake: 'return-page-pays',
   needsOrders: "only the shop's orders have a success_url",
 })({
-  'return-get': {
-    about: 'A GET request to the success_url without a payment, in a new session.',
-    run: returns(({ payment }) => ({ url: payment.successUrl })),
+  'return-unpaid': {
+    about:
+      'The success_url without a payment, in a new session: by GET, by POST, and with headers that name the gateway as its origin.',
+    run: returns(({ shop: { gateway }, payment: { successUrl: url } }) => [
+      { url },
+      { url, method: 'POST', body: '' },
+      {
+        url,
+        headers: [
+          BROWSER,
+          ['Referer', `${gateway.url}/`],
+          ['Origin', gateway.url],
+          ['X-Forwarded-For', '127.0.0.1'],
+        ],
+      },
+    ]),
   },
   'return-own-session': {
     state: 'the session of the cookie placed the order',
@@ -186,24 +193,8 @@ const RETURN = family({
     run: returns(({ shop, payment }) => {
       const cookies = shop.orders.cookiesOf(payment);
       if (cookies === undefined) return noCookie(shop);
-      return {
-        url: payment.successUrl,
-        headers: [BROWSER, ['Cookie', cookies]],
-      };
+      return [{ url: payment.successUrl, headers: [BROWSER, ['Cookie', cookies]] }];
     }),
-  },
-  'return-from-gateway': {
-    about:
-      'A GET request to the success_url without a payment, with headers that name the gateway as its origin.',
-    run: returns(({ shop: { gateway }, payment }) => ({
-      url: payment.successUrl,
-      headers: [
-        BROWSER,
-        ['Referer', `${gateway.url}/`],
-        ['Origin', gateway.url],
-        ['X-Forwarded-For', '127.0.0.1'],
-      ],
-    })),
   },
   'return-other-session': {
     state: 'the session of the cookie placed an order that is not paid, and the order in the address is paid',
@@ -213,7 +204,7 @@ const RETURN = family({
       if (cookies === undefined) return noCookie(shop);
       const [paid] = shop.settled;
       return paid
-        ? { url: paid.payment.successUrl, headers: [BROWSER, ['Cookie', cookies]] }
+        ? [{ url: paid.payment.successUrl, headers: [BROWSER, ['Cookie', cookies]] }]
         : 'no order is paid';
     }),
   },
@@ -309,29 +300,22 @@ const RETURN = family({
       { mayChange: true },
     ),
   },
-  'return-post': {
-    about: 'A POST request to the success_url without a payment.',
-    run: returns(({ payment }) => ({ url: payment.successUrl, method: 'POST', body: '' })),
-  },
-  'return-get-parameters': {
-    about: 'A GET request to the success_url with plausible parameters.',
-    run: atSuccessUrl(opened),
+  'return-parameters': {
+    about: 'The success_url with plausible parameters, by GET and by POST.',
+    run: returns(({ payment }) => both(payment.successUrl, payment)),
   },
   'return-paid-transaction': {
     about: 'A GET request to the success_url with the transaction of another order, which is paid.',
     run: withPaidTransaction,
   },
-  'return-post-parameters': {
-    about: 'A POST request to the success_url with plausible fields.',
-    run: atSuccessUrl(posted),
-  },
-  'confirm-get': {
-    about: 'A GET request to the confirmation URL without a payment.',
-    run: confirms(opened),
-  },
-  'confirm-post': {
-    about: 'A POST request to the confirmation URL without a payment.',
-    run: confirms(posted),
+  'confirm-unpaid': {
+    about: 'The confirmation URL without a payment, by GET and by POST.',
+    run: returns(({ shop, payment }) => {
+      const { confirmUrl } = shop.options;
+      return confirmUrl === undefined
+        ? 'use --confirm-url if a URL other than success_url confirms payments'
+        : both(filledAddress(confirmUrl, shop.orders.valuesOf(payment)), payment);
+    }),
   },
 });
 
