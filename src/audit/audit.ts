@@ -161,14 +161,7 @@ async function handlerOf(gateway: AuditGateway, options: AuditOptions): Promise<
 }
 
 /** @throws GatewayError `usage` for an unknown name */
-function chooseCases({
-  only = [],
-  thorough = false,
-  db,
-  dbCmd,
-  shop,
-  probeUrl,
-}: AuditOptions): readonly AuditCase[] {
+function chooseCases({ only = [], thorough = false, db, dbCmd, shop }: AuditOptions): readonly AuditCase[] {
   const skipped = only.filter((name) => name.startsWith('-')).map((name) => name.slice(1));
   const wanted = only.filter((name) => !name.startsWith('-'));
   const known = [...CASES.map(({ name }) => name), ...namesOf(AUDIT_GROUPS), ...namesOf(AUDIT_CLASSES)];
@@ -180,7 +173,7 @@ function chooseCases({
   const isCase = (name: string) => CASES.some((one) => one.name === name);
   const named = (names: readonly string[], { name, group, class: kind }: AuditCase) =>
     [name, group, kind].some((one) => names.includes(one) && (one === name || !isCase(one)));
-  const given = { db: db ?? dbCmd, shop, probeUrl };
+  const given = { db: db ?? dbCmd, shop };
   const isWanted = (one: AuditCase) => (wanted.length ? named(wanted, one) : thorough || QUICK.has(one.name));
   return CASES.filter(({ needs }) => !needs || given[needs] !== undefined).filter(
     (one) => one === CONTROL || (isWanted(one) && !named(skipped, one)),

@@ -47,8 +47,8 @@ interface Common extends Pick<AuditCaseInfo, 'group' | 'class'> {
   isRace?: true;
   /** Whether the case checks the responses to all other cases. */
   last?: true;
-  /** What it needs: the database of the shop, the command that starts it, or the address of an order's page. */
-  needs?: 'db' | 'shop' | 'probeUrl';
+  /** What it needs: the database of the shop, or the command that starts it. */
+  needs?: 'db' | 'shop';
   /** Why it is skipped if the audit makes up the orders. */
   needsOrders?: string;
   /** What must have happened before its request, for people who repeat it. */

@@ -447,9 +447,10 @@ const LEAKS = family({
   },
   'signature-on-page': {
     about: 'The page of a pending order, which must not show the signature that its IPN will have.',
-    needs: 'probeUrl',
     run: withOrder(async ({ shop, payment, before, ipn }) => {
-      const url = filledAddress(shop.options.probeUrl ?? '', shop.orders.valuesOf(payment));
+      const { probeUrl } = shop.options;
+      if (probeUrl === undefined) return skipped('no page of an order is known: use --probe-url');
+      const url = filledAddress(probeUrl, shop.orders.valuesOf(payment));
       const shown = { sent: `GET ${url}`, curl: curlOf({ url }) };
       const isShown = before.text.toUpperCase().includes(ipn.get('signature'));
       const why =
