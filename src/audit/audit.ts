@@ -263,6 +263,7 @@ async function runCases(shop: Shop, chosen: readonly AuditCase[]): Promise<Audit
     if (finding.verdict === 'fail' || finding.stopped || !finding.answer) return finding;
     const harm = await bystanders?.harmSince(harms).catch(withoutFinding);
     if (harm === undefined) return finding;
+    if (shop.holdsBack) bystanders?.ignore();
     const because = { mistake: 'order-not-by-identifier', harm: CHANGES_ORDERS } as const;
     return { ...finding, ...fail(`${harm} ${CHANGES_ORDERS}`, { because, again: true }) };
   };

@@ -4,6 +4,8 @@ import type { Shop } from './shop.ts';
 
 /** If this many pending orders changed and could still be paid, the probe does not show harm. */
 const MAX_FALSE_ALARMS = 3;
+/** While several cases run, this many harms are enough to try those cases again alone. */
+const MAX_SUSPECTED = 3;
 
 /** A paid and a pending order of other customers: no attack names them, and none may harm them. */
 export class Bystanders {
@@ -41,8 +43,16 @@ export class Bystanders {
     return this.#harms[count];
   }
 
+  /** Watches no order any more: they are also harmed if no request is sent. */
+  ignore(): void {
+    this.#paid = undefined;
+    this.#pending = undefined;
+    this.#falseAlarms = MAX_FALSE_ALARMS;
+  }
+
   async #look(): Promise<void> {
     const shop = this.#shop;
+    if (!shop.isAlone && this.#harms.length >= MAX_SUSPECTED) return;
     const [paid, pending] = [this.#paid, this.#pending];
     if (paid && !(await shop.look(paid)).paid) {
       this.#harms.push(`After it, the paid order "${paid.identifier}" of another customer is not paid.`);

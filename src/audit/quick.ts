@@ -63,6 +63,7 @@ export const QUICK: ReadonlySet<string> = new Set([
   'replay-much-later',
   // Payments are lost.
   'every-payment',
+  'ipns-of-two-orders',
   'paid-after-restart',
   'failed-forged',
   'forged-for-paid',

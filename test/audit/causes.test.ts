@@ -79,6 +79,26 @@ it.concurrent('a shop that loses some payments is told so, and no other case is 
   expect(told).toEqual(['pass control', 'pass replay-at-once', 'fail every-payment', 'unproven charset']);
 });
 
+it.concurrent('a shop that closes an order when the next is placed loses payments, and harms no stranger', async () => {
+  let newest = '';
+  const isOpen = ({ identifier, paid }: Order) => paid || identifier === newest;
+  const report = await auditOf(
+    {
+      initiate: (fields) => {
+        newest = fields['identifier'] ?? '';
+        return fields;
+      },
+      isAmount: (order, form) => isOpen(order) && GOOD.isAmount(order, form),
+      show: (order, keys) => ({ ...GOOD.show(order, keys), ...(!isOpen(order) && { status: 'closed' }) }),
+    },
+    { only: ['D', 'every-payment'] },
+  );
+  const failed = report.cases.filter(({ verdict }) => verdict === 'fail');
+  expect(failed.map(({ name }) => name)).toEqual(['every-payment']);
+  // Each order that is tried again closes others.
+  expect(report.shop.orders.size).toBeLessThan(45);
+});
+
 it.concurrent('an identifier that is made of the time is waited for, and named', async () => {
   let count = 0;
   // The first two orders are placed in the same second.

@@ -208,6 +208,7 @@ const ofTwoOrders: Run = withOrder(async (target) => {
     const isTaken = observation.status !== null && observation.status < 300;
     finding = { ...evidence(shop, request, observation), verdict: 'pass', curl: curlOfAll(requests) };
     if (!shop.canLook) return { ...finding, ...withoutProbe() };
+    if (!paid) shop.noteLoss(one, observation);
     if (paid || !isTaken) continue;
     const why = `The genuine IPNs of two orders arrived at the same time. One was ${described(observation, shop.gateway.mask)}, but its order is not paid.`;
     return { ...finding, ...fail(why, { fix: EACH_TO_ITS_END, lost: one }) };
