@@ -8,7 +8,6 @@ import type { AutoSettings } from './auto.ts';
 import type { Ids } from './ids.ts';
 import type { IpnComposer } from './ipn.ts';
 import type { AmountFormat } from './money.ts';
-import type { Retention } from './retention.ts';
 
 /**
  * The structures without a configuration. The charges are 2 % on payments, 1 % on new cards and none on card
@@ -53,8 +52,6 @@ export interface Settings {
   delivery: DeliveryOrder;
   /** The pages that may initiate from the browser. */
   pages: OwnPages;
-  /** Which settled payments to keep; null for all. */
-  keep: Retention | null;
   auto: AutoSettings;
   /** Milliseconds from initiation until a pending payment expires; null for never. */
   paymentExpiresMs: number | null;

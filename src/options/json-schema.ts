@@ -5,7 +5,6 @@ import { inlineSchema } from '../contract/json-schema.ts';
 import { DURATION_PATTERN } from '../contract/time.ts';
 import {
   EMULATOR_OPTIONS,
-  MAX_KEPT,
   type OptionKind,
   type OptionSpec,
   PATTERNS,
@@ -28,13 +27,6 @@ const KINDS = {
       { type: 'string', pattern: DURATION_PATTERN },
       { type: 'integer', minimum: 0, description: 'in milliseconds' },
     ],
-  }),
-  retention: () => ({
-    anyOf: [
-      { type: 'integer', minimum: 1, maximum: MAX_KEPT, description: 'number of settled payments' },
-      { type: 'string', pattern: DURATION_PATTERN, description: 'payments settled within this period' },
-    ],
-    examples: [1_000, '24h'],
   }),
   structure: (_, name) => inlineSchema(SCHEMAS[name as keyof typeof SCHEMAS]),
 } as const satisfies Record<OptionKind, (spec: OptionSpec, name: string) => JsonSchema>;

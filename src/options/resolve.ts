@@ -24,7 +24,6 @@ import { shortJson } from '../contract/text.ts';
 import { parseDuration } from '../contract/time.ts';
 import {
   isFileOnly,
-  MAX_KEPT,
   type OptionKind,
   type OptionName,
   type OptionSpec,
@@ -183,7 +182,6 @@ const EXPECTED: Readonly<Record<Exclude<OptionKind, 'structure'>, (spec: OptionS
   list: () => 'be a list of strings',
   baseUrl: () => 'be an absolute http or https address without a user name, query or fragment',
   duration: () => 'be a duration such as 500ms, 2s, 1m or 1h',
-  retention: () => `be a number from 1 to ${MAX_KEPT}, or a duration such as 30m or 24h`,
 };
 
 /** Undefined for an invalid value. */
@@ -201,11 +199,6 @@ function fitting({ kind, max = Number.POSITIVE_INFINITY, choices }: OptionSpec, 
       const list = typeof value === 'string' ? value.split(',') : value;
       const isList = Array.isArray(list) && list.every((item) => typeof item === 'string' && item.trim());
       return isList ? list.map((item: string) => item.trim()) : undefined;
-    }
-    case 'retention': {
-      const number = typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value;
-      if (isCount(number)) return number > 0 && number <= MAX_KEPT ? String(number) : undefined;
-      return parseDuration(value) === undefined ? undefined : value;
     }
     case 'duration':
       return isCount(value) ? value : parseDuration(value);

@@ -18,8 +18,6 @@ interface Values {
   baseUrl: string;
   /** In milliseconds. Text such as `2s` until it is parsed. */
   duration: number;
-  /** What to keep: a number of records, or their maximum age as a duration such as `24h`. */
-  retention: number | string;
   /** The server checks it against its schema. */
   structure: unknown;
 }
@@ -34,9 +32,6 @@ export const PATTERNS: Partial<Record<OptionKind, string>> = {
 
 /** An address of all IPNs, or a host and its target. */
 const FORWARD_PATTERN = '^([hH][tT][tT][pP][sS]?://[^/]|[^=]+=[^=]+$)';
-
-/** In records. */
-export const MAX_KEPT = 999_999_999;
 
 /** One option of `start`: a configuration key and, unless it is `fileOnly`, a flag and an environment variable. */
 export interface OptionSpec {
@@ -98,10 +93,6 @@ export const START_OPTIONS = {
   fixtures: text(
     'file',
     'initial state of a new folder, --in-memory and resets (default: two wallets in every currency)',
-  ),
-  keep: inFile(
-    'retention',
-    'keep only the newest settled payments and their IPNs: a number such as 1000, or a period such as 24h; payments with pending IPNs are always kept (default: keep all)',
   ),
   publicUrl: kind('baseUrl')('url', 'address where browsers reach the emulator, used in checkout URLs'),
   tls: flag('serve HTTPS with a generated certificate'),

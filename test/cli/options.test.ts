@@ -23,7 +23,6 @@ type Layers = Record<Plain, readonly [flag: unknown, variable: unknown, file: un
 
 /** Settings that only the file can have. */
 const FILE_ONLY: Record<FileOnly, unknown> = {
-  keep: '2h',
   ipnCa: 'file-ca.pem',
   ipnTimeout: '3s',
   dbSkip: ['d'],

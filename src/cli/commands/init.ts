@@ -16,7 +16,6 @@ const FIXTURES_FILE = 'gateway-sim.fixtures.json';
 /** Examples in the template for options that have neither a default nor an example in the table. */
 const EXAMPLES: Readonly<Partial<Record<string, unknown>>> = {
   fixtures: FIXTURES_FILE,
-  keep: 1_000,
   publicUrl: 'https://pay.example.test',
   ...DEFAULT_KEYS,
   tlsCert: 'localhost.pem',
