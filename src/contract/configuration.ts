@@ -3,7 +3,6 @@ import { isEmail } from './address.ts';
 import { AMOUNT_PATTERN, CURRENCY_CODE, isAmount, USUAL_DECIMALS } from './amount.ts';
 import { field, type JsonSchema, named, request, shapeOf } from './field.ts';
 import { durationText, textThat } from './input.ts';
-import { CHOICE_NAMES, CHOICES } from './profiles.ts';
 import { phraseOf, SETTLE_FIELDS } from './request-fields.ts';
 import { DURATION_PATTERN } from './time.ts';
 import { DELIVERY_ORDERS, OUTCOMES } from './vocabulary.ts';
@@ -141,15 +140,6 @@ export const OutcomeRule = named(
   ),
 );
 export type OutcomeRule = z.output<typeof OutcomeRule>;
-
-/** Choices that override a profile. This schema is for editors only: options read them without it. */
-export const ChosenValues = request(
-  'ChosenValues',
-  'Choices that override the profile.',
-  Object.fromEntries(
-    CHOICE_NAMES.map((name) => [name, field(z.optional(z.enum(CHOICES[name].values)), CHOICES[name].about)]),
-  ),
-);
 
 /** Enough for entries written by hand; thousands belong in a state file. */
 const MAX_ENTRIES = 1_000;

@@ -17,13 +17,9 @@ const Options = named(
   z.record(text, z.unknown()),
 );
 
-const Fidelity = record('Fidelity', "The sources of the emulator's behaviour.", {
+const Fidelity = record('Fidelity', 'The behaviour that is emulated.', {
   profile: field(z.enum(PROFILE_NAMES), 'The active profile.'),
   changes: field(z.array(text), 'Choices that override it, such as `siteLogo optional`.'),
-  lines: field(count, 'Number of manifest lines that apply to it.'),
-  documented: field(count, 'Number of documented lines.'),
-  observed: field(count, 'Number of lines observed in published clients or deployments.'),
-  chosen: field(count, 'Number of lines chosen by us.'),
 });
 
 export const ShopDatabase = record('ShopDatabase', "The shop's database, which `start --db` reads.", {
@@ -46,7 +42,7 @@ export const Status = record('Status', 'The status of a running emulator.', {
   notices: field(z.array(text), 'What the terminal said about the stored state and the certificate.'),
   database: field(z.nullable(ShopDatabase), "The shop's database; null without `start --db`."),
   counts: field(StatusCounts, 'Number of records.'),
-  fidelity: field(Fidelity, 'Its profile and the sources of its behaviour.'),
+  fidelity: field(Fidelity, 'Its profile, and what differs from it.'),
   options: field(Options, 'Effective options.'),
 });
 export type Status = z.output<typeof Status>;

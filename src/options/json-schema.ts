@@ -1,4 +1,4 @@
-import { ChosenValues, STRUCTURES } from '../contract/configuration.ts';
+import { STRUCTURES } from '../contract/configuration.ts';
 import { FaultRules } from '../contract/fault.ts';
 import type { JsonSchema } from '../contract/field.ts';
 import { inlineSchema } from '../contract/json-schema.ts';
@@ -11,7 +11,7 @@ import {
   START_OPTIONS,
 } from './start-options.ts';
 
-const SCHEMAS = { ...STRUCTURES, choices: ChosenValues, faults: FaultRules.shape.faults };
+const SCHEMAS = { ...STRUCTURES, faults: FaultRules.shape.faults };
 
 /** The schema of a configuration value, by the kind of its option. */
 const KINDS = {

@@ -218,7 +218,6 @@ export const START_OPTIONS = {
   json: commandFlag('print one JSON document per line on stdout, starting with the ready event'),
   quiet: commandFlag('print only the ready line and errors'),
   detach: commandFlag('run in the background, and return when it is ready'),
-  choices: inFile('structure', 'choices that override the profile, such as {"siteLogo": "optional"}'),
   charges: inFile('structure', 'charges, such as {"payment": {"percent": "2", "fixed": "0"}}'),
   currencies: inFile('structure', 'additional currencies as [{"code", "name", "symbol", "decimals"}]'),
   faults: inFile(
@@ -259,10 +258,10 @@ export const EMULATOR_OPTIONS: readonly string[] = Object.entries<OptionSpec>(ST
 
 /** Every option with its value. Lists without a default are empty; other options without a default may be undefined. */
 export type ResolvedOptions = {
-  [Name in Exclude<OptionName, keyof InForce>]:
+  [Name in OptionName]:
     | ValueOf<Specs[Name]>
     | (Name extends NamesOf<{ default: unknown } | { kind: 'list' }> ? never : undefined);
-} & InForce;
-
-/** The result of a profile and the options that override it. */
-type InForce = { choices: Choices };
+} & {
+  /** Of the profile, unless `--loose` overrides them. */
+  choices: Choices;
+};

@@ -81,10 +81,6 @@ const VALUES: Partial<Record<OptionName, Values>> = {
     good: [[], ['https://shop.example'], ['null', 'http://a.example:8080/']],
     bad: ['https://shop.example', ['shop.example'], ['https://shop.example/path'], ['*'], null],
   },
-  choices: {
-    good: [{}, { siteLogo: 'optional', settledVisit: 'error' }],
-    bad: [2, [], { siteLog: 'optional' }, { siteLogo: 'maybe' }],
-  },
   charges: {
     good: [{}, { payment: { percent: '2', fixed: 0.3 }, card: {}, cardTransaction: { fixed: '0' } }],
     bad: [

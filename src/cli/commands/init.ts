@@ -32,7 +32,6 @@ const EXAMPLES: Readonly<Partial<Record<string, unknown>>> = {
   dbSkip: ['sessions'],
   ipnCa: 'ca.pem',
   controlToken: 'a-long-secret',
-  choices: { siteLogo: 'optional' },
   charges: { payment: { percent: '2', fixed: '0' }, card: { percent: '1' }, cardTransaction: { fixed: '0' } },
   currencies: [{ code: 'KES', name: 'Kenyan Shilling', symbol: 'KSh', decimals: 2 }],
   faults: [{ route: 'initiate', status: 503, times: 2 }],
