@@ -77,8 +77,8 @@ export class Courier {
       return undefined;
     }
     const attempted = new Promise<void>((resolve) => this.#afterAttempt(deliveryId, resolve));
-    const address = addressOf(this.#target(delivery).url);
-    this.#lanes.enqueue(address, delivery.paymentId ?? deliveryId, deliveryId);
+    const { origin } = addressOf(this.#target(delivery).url);
+    this.#lanes.enqueue(origin, delivery.paymentId ?? deliveryId, deliveryId);
     return attempted;
   }
 
