@@ -15,10 +15,6 @@ import { amountSource } from './encoding.ts';
 import { amountJson, limited, postedMessage, required, textFields, trimmed } from './fields.ts';
 import { CARD_NAMES, fromWire } from './names.ts';
 
-export const CARD_REQUEST_EXAMPLE = exampleOf(CARD_FIELDS);
-
-export const TOGGLE_EXAMPLE = { card_id: 'card_5t1r9d7m2k8w4xqz', active: false };
-
 /** Names, limits and required fields: documented. */
 export const CardRequest = postedMessage(
   'CardRequest',
@@ -32,7 +28,7 @@ export const CardRequest = postedMessage(
       (input) => cardAmountProblem(input) ?? '',
     ),
   },
-  CARD_REQUEST_EXAMPLE,
+  exampleOf(CARD_FIELDS),
 );
 
 const MAX_CARD_ID = 40;
@@ -58,7 +54,7 @@ export const ToggleRequest = postedMessage(
       'true activates an inactive card, false blocks it. 1, 0, "1" and "0" are accepted, too.',
     ),
   },
-  TOGGLE_EXAMPLE,
+  { card_id: 'card_5t1r9d7m2k8w4xqz', active: false },
 );
 
 /** @throws GatewayError `invalid_fields` with every problem */

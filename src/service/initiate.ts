@@ -28,8 +28,6 @@ interface InitiateFacts {
   containsSecretKey: (text: string) => boolean;
 }
 
-export const INITIATE_EXAMPLE = exampleOf(INITIATE_FIELDS);
-
 const A_DECIMAL =
   'must be a plain decimal greater than 0 with at most 20 digits and 8 decimals, such as 100 or 49.90';
 
@@ -79,7 +77,7 @@ export const InitiateRequest = postedMessage(
   'InitiateRequest',
   'What a merchant posts to initiate. Unknown fields are ignored.',
   withLogo.limited,
-  INITIATE_EXAMPLE,
+  exampleOf(INITIATE_FIELDS),
 );
 
 type InitiateFields = z.infer<typeof FORMS.optional.limited>;

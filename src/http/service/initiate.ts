@@ -10,7 +10,6 @@ import { MODES, type Mode } from '../../contract/vocabulary.ts';
 import { givenAs } from '../../options/resolve.ts';
 import { fieldReader, type PostedFields } from '../../service/body.ts';
 import { REJECTIONS, rejectionBody } from '../../service/errors.ts';
-import { EXAMPLES } from '../../service/examples.ts';
 import { InitiateAnswer, InitiateRequest, initiateAnswer } from '../../service/initiate.ts';
 import { INITIATE_PATHS } from '../../service/names.ts';
 import { headersOf, type RequestHeaders, readFields } from '../body.ts';
@@ -79,7 +78,6 @@ function operationOf(mode: Mode): Operation {
     body: {
       types: [FORM_TYPE, 'multipart/form-data', JSON_TYPE],
       schema: InitiateRequest,
-      examples: EXAMPLES.initiate,
     },
     answers: [
       {
@@ -87,7 +85,6 @@ function operationOf(mode: Mode): Operation {
         description: 'The checkout URL for the customer, or an error.',
         schemas: [InitiateAnswer, ServiceError],
         headers: { 'Access-Control-Allow-Origin': 'Always `*`.' },
-        examples: EXAMPLES.initiated[mode],
       },
     ],
     errors: [401, 403, 422],
