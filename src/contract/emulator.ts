@@ -1,21 +1,9 @@
 import * as z from 'zod/mini';
 import { Clock } from './clock.ts';
 import { Fault } from './fault.ts';
-import { count, field, LINK, named, nullableText, record, request, TIME, text, time } from './field.ts';
+import { count, field, LINK, nullableText, record, request, TIME, text, time } from './field.ts';
 import { PROFILE_NAMES } from './profiles.ts';
 import { StatusCounts } from './state.ts';
-
-/** Effective options. Their JSON schema is generated from the table of options. */
-const Options = named(
-  {
-    name: 'Options',
-    description:
-      'Effective options of `start`, with secrets masked. Options without a value or default are omitted.',
-    fields: null,
-    io: 'output',
-  },
-  z.record(text, z.unknown()),
-);
 
 const Fidelity = record('Fidelity', 'The behaviour that is emulated.', {
   profile: field(z.enum(PROFILE_NAMES), 'The active profile.'),
@@ -43,7 +31,10 @@ export const Status = record('Status', 'The status of a running emulator.', {
   database: field(z.nullable(ShopDatabase), "The shop's database; null without `start --db`."),
   counts: field(StatusCounts, 'Number of records.'),
   fidelity: field(Fidelity, 'Its profile, and what differs from it.'),
-  options: field(Options, 'Effective options.'),
+  options: field(
+    z.record(text, z.unknown()),
+    'Effective options of `start`, with secrets masked. Options without a value or default are omitted.',
+  ),
 });
 export type Status = z.output<typeof Status>;
 

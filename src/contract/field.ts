@@ -36,8 +36,7 @@ export interface Message {
   name: string;
   description: string;
   schema: z.ZodMiniType;
-  /** Null if its JSON schema is generated elsewhere. */
-  fields: Fields | null;
+  fields: Fields;
   /** `input` describes a request before parsing, `output` everything else. */
   io: 'input' | 'output';
   example?: unknown;

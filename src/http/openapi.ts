@@ -6,7 +6,6 @@ import { type Field, type JsonSchema, MESSAGES, type Message, messageOf } from '
 import { componentSchemas, inlineSchema, ref } from '../contract/json-schema.ts';
 import { FORM_TYPE, HTML_TYPE, JSON_TYPE } from '../contract/media-types.ts';
 import { SOURCES } from '../contract/vocabulary.ts';
-import { optionsSchema } from '../options/json-schema.ts';
 import { Ipn } from '../service/ipn.ts';
 import { manifestLines } from '../system/manifest-lines.ts';
 import { VERSION } from '../system/package-info.ts';
@@ -38,7 +37,7 @@ export function openApiDocument(
     paths: pathsOf(routes),
     webhooks: { ipn: { post: ipnOperation(Ipn) } },
     components: {
-      schemas: { ...sourced(componentSchemas()), Options: optionsSchema() } as Record<string, JsonSchema>,
+      schemas: sourced(componentSchemas()),
       responses: ERROR_RESPONSES,
       headers: { Emulator: EMULATOR_HEADER },
       securitySchemes: {

@@ -72,29 +72,6 @@ export function configurationSchema(): JsonSchema {
   };
 }
 
-/** The options that `status` reports. */
-export function optionsSchema(): JsonSchema {
-  return {
-    description:
-      'Effective options of `start`, with secrets masked. Unset options without a default are omitted.',
-    type: 'object',
-    properties: properties((spec, name) => {
-      const { kind, choices, description } = spec;
-      if (kind === 'structure') return { description };
-      const schema = KINDS[kind](spec);
-      // Durations are reported in milliseconds.
-      const otherwise = kind === 'duration' ? 'integer' : 'string';
-      const type = 'type' in schema ? schema.type : otherwise;
-      return {
-        type: kind === 'secret' && name !== 'publicKey' ? [type, 'null'] : type,
-        ...(kind === 'list' && { items: { type: 'string' } }),
-        ...(choices && { enum: choices }),
-        description,
-      };
-    }),
-  };
-}
-
 /** The options of the library. */
 export function librarySchema(): JsonSchema {
   const describe = (spec: OptionSpec, name: string): JsonSchema => {
