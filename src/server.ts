@@ -189,7 +189,7 @@ async function build(plan: Plan, { folder, store, clock, identity }: Opened, shu
   const events = new EventLog(store, clock, run, (deliveryId) => rows.whenKnown(deliveryId));
   const notice = (text: string) => events.notice(text);
   const drawIds = () =>
-    createIds(options.seed === undefined ? random : seededRandom(options.seed, String(store.state.size)));
+    createIds(options.seed === undefined ? random : seededRandom(options.seed, store.state.size));
   let ids = drawIds();
   const context = (requestId?: number): Context => ({
     now: clock.now(),
