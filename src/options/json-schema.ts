@@ -1,5 +1,4 @@
 import { STRUCTURES } from '../contract/configuration.ts';
-import { FaultRules } from '../contract/fault.ts';
 import type { JsonSchema } from '../contract/field.ts';
 import { inlineSchema } from '../contract/json-schema.ts';
 import { DURATION_PATTERN } from '../contract/time.ts';
@@ -10,8 +9,6 @@ import {
   PATTERNS,
   START_OPTIONS,
 } from './start-options.ts';
-
-const SCHEMAS = { ...STRUCTURES, faults: FaultRules.shape.faults };
 
 /** The schema of a configuration value, by the kind of its option. */
 const KINDS = {
@@ -28,7 +25,7 @@ const KINDS = {
       { type: 'integer', minimum: 0, description: 'in milliseconds' },
     ],
   }),
-  structure: (_, name) => inlineSchema(SCHEMAS[name as keyof typeof SCHEMAS]),
+  structure: (_, name) => inlineSchema(STRUCTURES[name as keyof typeof STRUCTURES]),
 } as const satisfies Record<OptionKind, (spec: OptionSpec, name: string) => JsonSchema>;
 
 function properties(
