@@ -4,6 +4,7 @@ import type { CardTransaction } from '../contract/card.ts';
 import { CARD_STATUSES, type CardAction } from '../contract/card-status.ts';
 import { GatewayError } from '../contract/error.ts';
 import { count, field, type JsonSchema, record, text as string } from '../contract/field.ts';
+import { parseInput } from '../contract/input.ts';
 import { CARD_FIELDS, exampleOf } from '../contract/request-fields.ts';
 import { maskedCardNumber } from '../contract/secrets.ts';
 import { characters, shortJson } from '../contract/text.ts';
@@ -76,10 +77,7 @@ function read<Schema extends z.ZodMiniObject>(schema: Schema, posted: PostedFiel
     const source = amountSource(posted) ?? String(amount);
     values['amount'] = amountFromNumber(amount, source) ?? source;
   }
-  const parsed = schema.safeParse(values);
-  if (parsed.success) return parsed.data as z.output<Schema>;
-  const problems = parsed.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`);
-  throw new GatewayError('invalid_fields', problems[0] ?? 'the fields are not valid', { problems });
+  return parseInput(schema, values, ({ path, message }) => [`${path.join('.')} ${message}`]);
 }
 
 export function readCardId(id: string): string {
