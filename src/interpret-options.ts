@@ -5,7 +5,7 @@ import { parseDuration } from './contract/time.ts';
 import { SENT_ON_REQUEST } from './contract/vocabulary.ts';
 import type { Egress } from './delivery/egress.ts';
 import { mapped, readForwarding } from './domain/host-map.ts';
-import { DOCUMENTED_CURRENCIES, parseAmountFormat, parseCurrency } from './domain/money.ts';
+import { DOCUMENTED_CURRENCIES, parseCurrency } from './domain/money.ts';
 import type { Settings, Structures } from './domain/settings.ts';
 import type { OptionName, ResolvedOptions } from './options/start-options.ts';
 
@@ -61,11 +61,6 @@ export function settingsOf(
   const own = options.publicUrl && readOrigin(new URL(options.publicUrl).origin);
   const hosts = new Set(aliasesOf(options, label));
 
-  const amountFormat = parseAmountFormat(options.amountFormat);
-  if (!amountFormat) {
-    const expected = 'sent, stored or fixed:N with N from 0 to 8';
-    throw invalid('amountFormat', expected, options.amountFormat);
-  }
   const alsoOn = options.ipnOn.map((text) => {
     const status = SENT_ON_REQUEST.find((name) => name === text);
     if (status) return status;
@@ -90,7 +85,7 @@ export function settingsOf(
     pages: { origins: new Set([...origins, ...(own ? [own] : [])]), hosts },
     ipn: {
       format: options.ipnFormat,
-      amountFormat,
+      amountFormat: options.amountFormat,
       on: new Set(['succeeded', ...alsoOn]),
       schedule: Array.from({ length: ipnRetries }, (_, index) => waits[index] ?? waits.at(-1) ?? 0),
       timeoutMs: within('ipnTimeout', options.ipnTimeout),

@@ -3,11 +3,10 @@ import type { OutcomeRule, WalletEntry } from '../contract/configuration.ts';
 import type { FaultRule } from '../contract/fault.ts';
 import type { OwnPages } from '../contract/page-origin.ts';
 import type { Choices } from '../contract/profiles.ts';
-import type { DeliveryOrder, IpnFormat, PaymentStatus } from '../contract/vocabulary.ts';
+import type { AmountFormat, DeliveryOrder, IpnFormat, PaymentStatus } from '../contract/vocabulary.ts';
 import type { AutoSettings } from './auto.ts';
 import type { Ids } from './ids.ts';
 import type { IpnComposer } from './ipn.ts';
-import type { AmountFormat } from './money.ts';
 
 /**
  * The structures without a configuration. The charges are 2 % on payments, 1 % on new cards and none on card

@@ -3,7 +3,13 @@ import type { JsonSchema } from '../contract/field.ts';
 import { type Choices, PROFILE_NAMES, PROFILES } from '../contract/profiles.ts';
 import { SETTLE_FIELDS } from '../contract/request-fields.ts';
 import { DURATION_PATTERN } from '../contract/time.ts';
-import { DELIVERY_ORDERS, IPN_FORMATS, OUTCOMES, SENT_ON_REQUEST } from '../contract/vocabulary.ts';
+import {
+  AMOUNT_FORMATS,
+  DELIVERY_ORDERS,
+  IPN_FORMATS,
+  OUTCOMES,
+  SENT_ON_REQUEST,
+} from '../contract/vocabulary.ts';
 
 /** The type of an option's value, by kind. The kind also decides how text is parsed. */
 interface Values {
@@ -161,17 +167,14 @@ export const START_OPTIONS = {
     default: 'form',
     description: 'body of an IPN: a form, as deployments send, or JSON',
   },
-  amountFormat: text(
-    'format',
-    'data.amount of an IPN: sent, as to initiate; stored, with eight decimals; fixed:N, with N decimals',
-    {
-      default: 'sent',
-      json: {
-        pattern: '^(sent|stored|fixed:[0-8])$',
-        examples: ['sent', 'stored', 'fixed:2'],
-      },
-    },
-  ),
+  amountFormat: {
+    kind: 'choice',
+    placeholder: 'format',
+    choices: AMOUNT_FORMATS,
+    default: 'sent',
+    description:
+      'data.amount of an IPN: sent, as to initiate; stored, with eight decimals; fixed:N, with N decimals',
+  },
   ipnOn: list('statuses', `also send an IPN for ${SENT_ON_REQUEST.join(', ')}`, {
     json: { items: { enum: SENT_ON_REQUEST } },
   }),

@@ -1,11 +1,11 @@
 import * as z from 'zod/mini';
-import { AMOUNT_PATTERN, isAmount, USUAL_DECIMALS } from '../contract/amount.ts';
+import { AMOUNT_PATTERN, amountProblem, USUAL_DECIMALS } from '../contract/amount.ts';
 import { GatewayError, hint, nearestName } from '../contract/error.ts';
 import { field, LINK, optional, record, shapeOf, text as string } from '../contract/field.ts';
 import type { PaymentRequest } from '../contract/payment.ts';
 import type { Choices } from '../contract/profiles.ts';
 import { exampleOf, INITIATE_FIELDS, sentenceOf } from '../contract/request-fields.ts';
-import { shorten, shortJson } from '../contract/text.ts';
+import { shorten } from '../contract/text.ts';
 import { CHECKOUT_THEMES, DEFAULT_THEME } from '../contract/vocabulary.ts';
 import { mistypedMagic } from '../domain/auto.ts';
 import { amountFromNumber } from '../domain/money.ts';
@@ -28,14 +28,11 @@ interface InitiateFacts {
   containsSecretKey: (text: string) => boolean;
 }
 
-const A_DECIMAL =
-  'must be a plain decimal greater than 0 with at most 20 digits and 8 decimals, such as 100 or 49.90';
-
 /** A number is converted to text before the check, unless its digits are lost. */
 const otherAmount = (input: unknown) =>
   typeof input === 'number'
     ? 'cannot be read exactly from this JSON number: send a string, such as "49.90"'
-    : `${A_DECIMAL} (got ${shortJson(input)})`;
+    : (amountProblem(input) ?? '');
 
 /**
  * The fields of initiate. Names, limits and required fields: documented. Format of amounts and addresses: chosen.
@@ -46,7 +43,7 @@ function fieldsOf(loose: boolean) {
   return {
     ...textFields(INITIATE_FIELDS, loose),
     amount: required(
-      (value) => (isAmount(value) ? undefined : `${A_DECIMAL} (got "${shorten(value)}")`),
+      amountProblem,
       `${sentenceOf(amount)} The IPN signs it exactly as sent; a JSON number is accepted if it can be read exactly.`,
       amountJson(AMOUNT_PATTERN.source),
       otherAmount,

@@ -181,7 +181,7 @@ describe('an invalid value', () => {
     const cwd = await temporaryFolder({ 'gateway-sim.config.json': config });
     const { code, stderr } = await run(['start', '--port', '0', ...args], { cwd, env });
     expect(code).toBe(2);
-    expect(stderr).toContain(`gateway-sim: ${name} must be sent, stored`);
+    expect(stderr).toContain(`gateway-sim: ${name} must be one of sent, stored`);
   });
 });
 
