@@ -9,11 +9,8 @@ export type Attempt = Records['attempts'];
 export type Card = Records['cards'];
 export type Message = Records['messages'];
 
-/** Whole records, by collection. */
-export type Lists = { [Name in CollectionName]?: readonly Records[Name][] };
-
 /** The result of a rule: whole records that replace those with the same id. It is stored completely or not at all. */
-export type Change = Lists;
+export type Change = { [Name in CollectionName]?: readonly Records[Name][] };
 
 /** The change and the result of a rule. The caller receives the result when the change is stored. */
 export interface RuleResult<Result> {
@@ -83,7 +80,7 @@ export class State implements Collections {
   }
 }
 
-function put<Name extends CollectionName>(state: Collections, name: Name, change: Lists): Undo {
+function put<Name extends CollectionName>(state: Collections, name: Name, change: Change): Undo {
   const collection: Collection<Records[Name]> = state[name];
   const records: readonly Records[Name][] = change[name] ?? [];
   const replaced = records.map((record) => collection.put(record));

@@ -14,7 +14,7 @@ import type { Settings } from '../domain/settings.ts';
 import type { Payment } from '../domain/state.ts';
 import type { PostedFields } from './body.ts';
 import { amountSource } from './encoding.ts';
-import { address, amountJson, oneOf, postedMessage, required, textFields, trimmed } from './fields.ts';
+import { address, amountJson, postedMessage, required, textFields, trimmed } from './fields.ts';
 import { checkoutUrlOf, fromWire, INITIATE_NAMES } from './names.ts';
 
 /** What initiate accepts. */
@@ -49,8 +49,10 @@ function fieldsOf(loose: boolean) {
       otherAmount,
     ),
     site_logo: address(`${sentenceOf(siteLogo)} Optional with \`--loose\`.`, siteLogo.example),
-    checkout_theme: optional(
-      oneOf(CHECKOUT_THEMES, sentenceOf(checkoutTheme), { default: checkoutTheme.example }),
+    checkout_theme: field(
+      z.optional(z.enum(CHECKOUT_THEMES, { error: `must be ${CHECKOUT_THEMES.join(' or ')}` })),
+      sentenceOf(checkoutTheme),
+      { default: checkoutTheme.example },
     ),
   };
 }
