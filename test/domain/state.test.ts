@@ -77,6 +77,7 @@ describe('rolling back a change', () => {
     byIdentifier: ['a', 'b'].map((identifier) => [
       held.findPayment(identifier)?.id,
       held.payments.newestOf(identifier),
+      held.payments.group(identifier),
     ]),
     deliveries: [...held.deliveries.values()],
     wallets: [...held.wallets.values()],
@@ -109,14 +110,16 @@ describe('rolling back a change', () => {
             return undo;
           };
           const twin = state();
-          for (const one of kept) {
+          const putInBoth = (one: (typeof kept)[number]) => {
             put(one);
             twin.apply({ payments: [held.payments.get(`pay_${one.id}`) as Payment] });
-          }
-          const before = snapshot(twin);
+          };
+          kept.forEach(putInBoth);
           const undos = lost.map(put);
           for (const undo of undos.reverse()) undo();
-          expect(snapshot(held)).toEqual(before);
+          expect(snapshot(held)).toEqual(snapshot(twin));
+          lost.forEach(putInBoth);
+          expect(snapshot(held)).toEqual(snapshot(twin));
         },
       ),
     );
