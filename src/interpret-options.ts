@@ -5,8 +5,7 @@ import { parseDuration } from './contract/time.ts';
 import { SENT_ON_REQUEST } from './contract/vocabulary.ts';
 import type { Egress } from './delivery/egress.ts';
 import { mapped, readForwarding } from './domain/host-map.ts';
-import { DOCUMENTED_CURRENCIES, parseAmountFormat, parseCurrency } from './domain/money.ts';
-import type { Retention } from './domain/retention.ts';
+import { DOCUMENTED_CURRENCIES, parseCurrency } from './domain/money.ts';
 import type { Settings, Structures } from './domain/settings.ts';
 import type { OptionName, ResolvedOptions } from './options/start-options.ts';
 
@@ -18,7 +17,6 @@ const LONGEST_WAIT_MS = 30 * 24 * 3_600_000;
 const LIMITS = {
   autoDelay: [0, LONGEST_WAIT_MS, 'at most 720h'],
   paymentExpires: [1, LONGEST_WAIT_MS, 'from 1ms to 720h'],
-  keep: [1_000, LONGEST_WAIT_MS, 'from 1s to 720h, or a number of payments'],
   ipnTimeout: [1, 10 * 60_000, 'from 1ms to 10m'],
 } as const;
 
@@ -34,7 +32,7 @@ export function settingsOf(
   egress: Egress,
   label: Label,
 ): Settings {
-  const { choices, sandboxEmail, sandboxCode, delivery, publicKey, keep } = options;
+  const { choices, sandboxEmail, sandboxCode, delivery, publicKey } = options;
   const invalid = (name: OptionName, expected: string, got: string) =>
     usage(`${label(name)} must be ${expected} (got "${got}")`);
 
@@ -55,12 +53,6 @@ export function settingsOf(
 
   const currencies = [...DOCUMENTED_CURRENCIES, ...terms.currencies, ...options.currency.map(parseCurrency)];
 
-  let retention: Retention | null = null;
-  if (keep !== undefined) {
-    const ageMs = parseDuration(keep);
-    retention = ageMs === undefined ? { count: Number(keep) } : { ageMs: within('keep', ageMs) };
-  }
-
   const origins = options.allowOrigin.map((text) => {
     const origin = readOrigin(text);
     if (origin !== undefined) return origin;
@@ -69,11 +61,6 @@ export function settingsOf(
   const own = options.publicUrl && readOrigin(new URL(options.publicUrl).origin);
   const hosts = new Set(aliasesOf(options, label));
 
-  const amountFormat = parseAmountFormat(options.amountFormat);
-  if (!amountFormat) {
-    const expected = 'sent, stored or fixed:N with N from 0 to 8';
-    throw invalid('amountFormat', expected, options.amountFormat);
-  }
   const alsoOn = options.ipnOn.map((text) => {
     const status = SENT_ON_REQUEST.find((name) => name === text);
     if (status) return status;
@@ -95,11 +82,10 @@ export function settingsOf(
     delivery,
     currencies: new Map(currencies.map((currency) => [currency.code, currency])),
     charges: terms.charges,
-    keep: retention,
     pages: { origins: new Set([...origins, ...(own ? [own] : [])]), hosts },
     ipn: {
       format: options.ipnFormat,
-      amountFormat,
+      amountFormat: options.amountFormat,
       on: new Set(['succeeded', ...alsoOn]),
       schedule: Array.from({ length: ipnRetries }, (_, index) => waits[index] ?? waits.at(-1) ?? 0),
       timeoutMs: within('ipnTimeout', options.ipnTimeout),

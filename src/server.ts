@@ -15,7 +15,6 @@ import { prepare } from './domain/bootstrap.ts';
 import { Faults } from './domain/faults.ts';
 import { createIds } from './domain/ids.ts';
 import { defaultMerchant } from './domain/merchant.ts';
-import { newestIds } from './domain/retention.ts';
 import { type Context, NO_STRUCTURES, type Structures } from './domain/settings.ts';
 import type { AppDependencies, ServerRuntime } from './http/environment.ts';
 import { listen, nameIn } from './http/listener.ts';
@@ -33,7 +32,6 @@ import { planIdentity, readIpnCa } from './tls/certificate-options.ts';
 import { startAutoSettling } from './usecases/auto-settle.ts';
 import { resumeClock } from './usecases/clock.ts';
 import { EventLog } from './usecases/event-log.ts';
-import { startRetaining } from './usecases/retention.ts';
 import { createUseCases } from './usecases/use-cases.ts';
 
 /** Maximum characters of a host in an event. */
@@ -191,11 +189,7 @@ async function build(plan: Plan, { folder, store, clock, identity }: Opened, shu
   const events = new EventLog(store, clock, run, (deliveryId) => rows.whenKnown(deliveryId));
   const notice = (text: string) => events.notice(text);
   const drawIds = () =>
-    createIds(
-      options.seed === undefined
-        ? random
-        : seededRandom(options.seed, `${store.state.size}:${newestIds(store.state)}`),
-    );
+    createIds(options.seed === undefined ? random : seededRandom(options.seed, store.state.size));
   let ids = drawIds();
   const context = (requestId?: number): Context => ({
     now: clock.now(),
@@ -334,7 +328,7 @@ async function start(
   { parts, courier }: Emulator,
   shutdown: Shutdown,
 ) {
-  const { options, address, settings, controlToken, warn } = plan;
+  const { options, address, controlToken, warn } = plan;
   const { events, faults, runtime } = parts;
   const { dataDir, tlsCa } = runtime;
   const onRejected = (target: string, why: string) => {
@@ -366,7 +360,6 @@ async function start(
   });
   courier.start();
   startAutoSettling(store, clock, parts.payments);
-  if (settings.keep) shutdown.add(startRetaining({ store, clock, courier, retention: settings.keep }));
   const url = ownUrlOf(options, port);
   await folder?.announce({ url, pid: process.pid, controlToken, tlsCa });
   const { publicKey, secretKey } = defaultMerchant(store.state);

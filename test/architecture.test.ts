@@ -36,6 +36,7 @@ const ALLOWED: Record<string, Doors> = {
       'node:os',
       'node:path',
       'node:timers',
+      'node:timers/promises',
       'node:url',
       'node:vm',
     ],

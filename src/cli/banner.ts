@@ -2,7 +2,7 @@ import { relative } from 'node:path';
 import { command, hint } from '../contract/error.ts';
 import { foreignKeys, masked } from '../contract/secrets.ts';
 import { initiateUrl } from '../service/merchant.ts';
-import { changesIn, profileText } from '../system/fidelity.ts';
+import { fidelityIn, profileText } from '../system/fidelity.ts';
 import { VERSION } from '../system/package-info.ts';
 import { type Output, pairs } from './output.ts';
 import { Printed } from './printed.ts';
@@ -74,7 +74,7 @@ export function bannerText(
       proxyPort === null && hosts ? `${hosts}   (${protocol}//, add them to your hosts file)` : undefined,
     Sandbox: `e-mail ${options.sandboxEmail}   code ${options.sandboxCode}`,
     Live: render(hint`e-mail ${liveEmail}   code from: ${command('inbox', ...token)}`),
-    Profile: profileText({ profile: options.profile, changes: changesIn(options) }),
+    Profile: profileText(fidelityIn(options)),
     Seed: options.seed && `${options.seed}   ids, codes and card numbers are repeatable`,
     State: dataDir
       ? `${relative(cwd, dataDir) || '.'}/db.json  (${payments.all.size} payments, ${cards.all.size} cards)`

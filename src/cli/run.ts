@@ -2,11 +2,10 @@ import { existsSync, realpathSync } from 'node:fs';
 import { basename, delimiter, dirname, join, relative, resolve } from 'node:path';
 import { Command as Commander, CommanderError, Help, Option } from 'commander';
 import { GatewayError, hint, kebab, nearestName, renderHint, synonymOf, usage } from '../contract/error.ts';
-import { PROFILE_NAMES } from '../contract/profiles.ts';
 import { namesOf } from '../contract/vocabulary.ts';
 import { environmentName, readValue } from '../options/resolve.ts';
 import { isFileOnly, START_OPTIONS } from '../options/start-options.ts';
-import { fidelityIn, fidelityOf, profileText } from '../system/fidelity.ts';
+import { fidelityIn, profileText } from '../system/fidelity.ts';
 import { packaged, VERSION } from '../system/package-info.ts';
 import { COMMON_OPTIONS, type Command, type Group, type OptionDeclaration } from './command.ts';
 import { readConfiguration, startConfiguration } from './configuration.ts';
@@ -112,8 +111,8 @@ function introduction(invocation: string): string {
 }
 
 /**
- * The output of `--version --verbose`: the version, the profile that `start` would use here, and the facts behind each
- * profile. Undefined for any other command line.
+ * The output of `--version --verbose`: the version, and the profile that `start` would use here. Undefined for any other
+ * command line.
  */
 async function verboseVersion(words: readonly string[], io: Io): Promise<string | undefined> {
   const rest = words.filter((word) => !['--verbose', '--version', '-V'].includes(word));
@@ -121,13 +120,8 @@ async function verboseVersion(words: readonly string[], io: Io): Promise<string 
   const [, profile] = /^--profile[= ](.*)$/s.exec(rest.join(' ')) ?? [];
   if (rest.length && profile === undefined) return undefined;
   const options = startConfiguration({ profile }, io.env, await readConfiguration(io));
-  const others = PROFILE_NAMES.filter((name) => name !== options.profile);
-  const fidelity = fidelityIn(options);
-  const { lines, documented, observed, chosen } = fidelity;
-  const counts = `${lines} facts: ${documented} documented, ${observed} observed, ${chosen} chosen`;
   const facts = pairs({
-    Profile: `${profileText(fidelity)}  (${counts})`,
-    Others: others.map((name) => `${name} ${fidelityOf(name).lines}`).join(', '),
+    Profile: profileText(fidelityIn(options)),
     Node: `${process.version} ${process.platform} ${process.arch}`,
   });
   return `${VERSION}\n${facts}`;

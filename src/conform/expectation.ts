@@ -1,6 +1,7 @@
 import { headerIn } from '../contract/headers.ts';
 import { plainText, pluralize } from '../contract/text.ts';
 import { isLuhnNumber } from '../domain/card.ts';
+import { formOf } from '../service/encoding.ts';
 import { IPN_NAMES } from '../service/names.ts';
 import { sign } from '../service/signature.ts';
 import { matches } from '../system/match-pattern.ts';
@@ -149,12 +150,6 @@ const plain = (text: string) => text.toLowerCase().replaceAll('_', ' ');
 
 /** The fields of an IPN, named as in a form, whether it was sent as a form or as JSON. */
 function fieldsOf({ headers, body }: ReceivedIpn): Map<string, string> {
-  if (!(headers['content-type'] ?? '').includes('json')) return new Map(new URLSearchParams(body));
-  const fields = new Map<string, string>();
-  const add = (prefix: string, value: unknown) => {
-    if (typeof value !== 'object' || value === null) return void fields.set(prefix, String(value));
-    for (const [name, inner] of Object.entries(value)) add(prefix ? `${prefix}[${name}]` : name, inner);
-  };
-  add('', parsed(body));
-  return fields;
+  const isJson = (headers['content-type'] ?? '').includes('json');
+  return new Map(isJson ? formOf(Object(parsed(body))) : new URLSearchParams(body));
 }

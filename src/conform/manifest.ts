@@ -4,7 +4,6 @@ import { GatewayError, usage } from '../contract/error.ts';
 import { parseInput, textThat } from '../contract/input.ts';
 import { CHOICE_NAMES, type Choices, PROFILE_NAMES } from '../contract/profiles.ts';
 import { namesOf, OUTCOMES, SOURCES } from '../contract/vocabulary.ts';
-import { at } from './answer.ts';
 
 /*
  * One observation of the service interface: a request, and what to expect of its response, of the IPN that follows, or
@@ -29,7 +28,6 @@ export const AREAS = {
   routes: 'Routes and methods',
   clients: 'What clients rely on',
 } as const;
-type Area = keyof typeof AREAS;
 
 /** The options of `start` that lines depend on. */
 const OPTIONS = ['currency', 'amountFormat', 'errorStatus'] as const;
@@ -144,21 +142,17 @@ export type ManifestLine = z.output<typeof ManifestLine>;
 export function readManifest(text: string, file: string): ManifestLine[] {
   const lines: ManifestLine[] = [];
   const known = new Set<string>();
-  // Some editors add a byte order mark.
-  text
-    .replace(/^\uFEFF/, '')
-    .split('\n')
-    .forEach((written, index) => {
-      if (written.trim() === '') return;
-      const place = `${file}, line ${index + 1}`;
-      const line = readLine(written, place);
-      if (known.has(line.id)) throw usage(`${place}: duplicate id ${line.id}`);
-      if (line.after !== undefined && !known.has(line.after)) {
-        throw usage(`${place}: after must be the id of an earlier line (got "${line.after}")`);
-      }
-      known.add(line.id);
-      lines.push(line);
-    });
+  for (const [index, written] of text.split('\n').entries()) {
+    if (written.trim() === '') continue;
+    const place = `${file}, line ${index + 1}`;
+    const line = readLine(written, place);
+    if (known.has(line.id)) throw usage(`${place}: duplicate id ${line.id}`);
+    if (line.after !== undefined && !known.has(line.after)) {
+      throw usage(`${place}: after must be the id of an earlier line (got "${line.after}")`);
+    }
+    known.add(line.id);
+    lines.push(line);
+  }
   if (lines.length) return lines;
   throw usage(`${file} is empty: expected one observation per line, as JSON`);
 }
@@ -171,7 +165,7 @@ function readLine(written: string, place: string): ManifestLine {
     throw usage(`${place}: expected a JSON object (${(error as Error).message})`);
   }
   try {
-    const line = parseInput(ManifestLine, completed(value), undefined, 'usage');
+    const line = parseInput(ManifestLine, value, undefined, 'usage');
     if (!line.profiles.length && !line.choice) throw usage('expected a profile in profiles, or a choice');
     if (line.expect.client !== undefined || /^(\/|\{checkout\})/.test(line.request.path)) return line;
     throw usage('request.path must begin with / or {checkout}');
@@ -181,22 +175,6 @@ function readLine(written: string, place: string): ManifestLine {
       problems: error.problems.map((problem) => `${place}: ${problem}`),
     });
   }
-}
-
-/** Adds defaults for fields that only a report uses. */
-function completed(value: unknown): unknown {
-  const path = at(value, 'request.path');
-  const method = at(value, 'request.method');
-  if (typeof value !== 'object' || typeof path !== 'string') return value;
-  return { area: areaOf(value, path), says: `${method} ${path} returns the expected response.`, ...value };
-}
-
-function areaOf(line: unknown, path: string): Area {
-  if (at(line, 'expect.client') !== undefined) return 'clients';
-  if (at(line, 'expect.ipn') !== undefined) return 'ipn';
-  if (/\/api\/cards(?![^/?])/.test(path)) return 'cards';
-  if (/^\{checkout\}|\/checkout(?![^/?])/.test(path)) return 'checkout';
-  return /\/initiate(?![^/?])/.test(path) ? 'initiate' : 'routes';
 }
 
 /** The settings that decide which lines apply: a profile, its choices and the options of `start`. */

@@ -1,7 +1,6 @@
 import type { FaultRule } from './fault.ts';
-import { type BodyEffect, FAULT_EFFECT_NAMES, FAULT_EFFECTS, type FaultEffect } from './fault-effects.ts';
+import { FAULT_EFFECT_NAMES, FAULT_EFFECTS, type FaultEffect } from './fault-effects.ts';
 import { parseDuration } from './time.ts';
-import { namesOf } from './vocabulary.ts';
 
 /** A rule and how often it has acted. */
 export interface ActiveFault {
@@ -24,40 +23,10 @@ export function retryAfterSeconds({ retryAfter }: FaultRule): string | undefined
   return retryAfter === undefined ? undefined : String(Math.ceil((parseDuration(retryAfter) ?? 0) / 1_000));
 }
 
-/** The entries of a table for the effects that a rule has, in the order of the table. */
-export function effectsOf<Name extends FaultEffect, Entry>(
-  rule: FaultRule,
-  table: Readonly<Record<Name, Entry>>,
-): Entry[] {
-  return namesOf(table)
-    .filter((name) => rule[name] !== undefined)
-    .map((name) => table[name]);
-}
-
-/** The media type of a body, as far as effects depend on it. */
-type BodyKind = 'json' | 'form' | 'other';
-
-const SEPARATORS = { json: ':', form: '=', other: '' } as const satisfies Record<BodyKind, string>;
-
-export type BodyChange = (body: string, kind: BodyKind) => string;
-
-/** What effects do to the body of a response or an IPN. */
-export const BODY_EFFECTS: Readonly<Record<BodyEffect, BodyChange>> = {
-  truncate: (body) => body.slice(0, Math.floor(body.length / 2)),
-  /** Without the first separator, JSON and forms cannot be read. Anything else stays as it is. */
-  malformed: (body, kind) => body.replace(SEPARATORS[kind], ''),
-};
-
-/** An entry for each effect that changes a body, in their order. */
-export function bodyEntries<Entry>(entryOf: (change: BodyChange) => Entry): Record<BodyEffect, Entry> {
-  const entries = namesOf(BODY_EFFECTS).map((name) => [name, entryOf(BODY_EFFECTS[name])]);
-  return Object.fromEntries(entries);
-}
-
-/** @param contentType the Content-Type header; empty if there is none */
-export function bodyKind(contentType: string): BodyKind {
-  if (contentType.includes('json')) return 'json';
-  return contentType.includes('urlencoded') ? 'form' : 'other';
+/** A body without its first separator, so that JSON and forms cannot be read. Anything else stays as it is. */
+export function malformedBody(body: string, contentType: string): string {
+  if (contentType.includes('json')) return body.replace(':', '');
+  return contentType.includes('urlencoded') ? body.replace('=', '') : body;
 }
 
 /** What a rule does, such as `latency 100ms..2s, status 503`. */

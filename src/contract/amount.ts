@@ -26,11 +26,10 @@ export function isAmount(text: string): boolean {
   return AMOUNT_PATTERN.test(text) && /[1-9]/.test(text);
 }
 
-/** Why a text is not a valid amount; undefined when it is. */
-export function amountProblem(text: string): string | undefined {
-  return isAmount(text)
-    ? undefined
-    : `must be a plain decimal greater than 0, such as 250.00 (got "${text}")`;
+/** Why a value is not a valid amount; undefined when it is. */
+export function amountProblem(value: unknown): string | undefined {
+  if (typeof value === 'string' && isAmount(value)) return undefined;
+  return `must be a plain decimal greater than 0 with at most 20 digits and 8 decimals, such as 100 or 49.90 (got ${shortJson(value)})`;
 }
 
 /** Why a text is not a valid amount for a card; undefined when it is. */

@@ -1,9 +1,9 @@
 import * as z from 'zod/mini';
 import { isEmail } from './address.ts';
 import { AMOUNT_PATTERN, CURRENCY_CODE, isAmount, USUAL_DECIMALS } from './amount.ts';
+import { FaultRules } from './fault.ts';
 import { field, type JsonSchema, named, request, shapeOf } from './field.ts';
 import { durationText, textThat } from './input.ts';
-import { CHOICE_NAMES, CHOICES } from './profiles.ts';
 import { phraseOf, SETTLE_FIELDS } from './request-fields.ts';
 import { DURATION_PATTERN } from './time.ts';
 import { DELIVERY_ORDERS, OUTCOMES } from './vocabulary.ts';
@@ -58,7 +58,7 @@ const code = z
 const MAX_DECIMALS = 3;
 const decimals = `must be a whole number from 0 to ${MAX_DECIMALS}`;
 
-export const ChargeRate = request('ChargeRate', 'Percent + fixed, as decimal text.', {
+const ChargeRate = request('ChargeRate', 'Percent + fixed, as decimal text.', {
   percent: field(z.optional(percent), 'from 0 to 100, such as "2.5"', PERCENT),
   fixed: field(z.optional(balance), 'fixed part, such as "0.30"', DECIMAL),
 });
@@ -70,7 +70,7 @@ const Charges = request('Charges', 'Charges for payments and cards.', {
   cardTransaction: field(z.optional(ChargeRate), 'charge for a card payment (default: none)'),
 });
 
-export const CurrencyEntry = request('CurrencyEntry', 'An additional currency.', {
+const CurrencyEntry = request('CurrencyEntry', 'An additional currency.', {
   code: field(code, 'two to four upper-case letters or digits'),
   name: field(z.optional(textUpTo(60)), 'its name (default: the code)'),
   symbol: field(z.optional(textUpTo(8)), 'its symbol (default: the code)', { minLength: 1, maxLength: 8 }),
@@ -85,7 +85,7 @@ export const CurrencyEntry = request('CurrencyEntry', 'An additional currency.',
   ),
 });
 
-export const WalletEntry = request('WalletEntry', 'An additional wallet for live mode.', {
+const WalletEntry = request('WalletEntry', 'An additional wallet for live mode.', {
   email: field(textThat(isEmail, 'must be an e-mail address'), 'what its owner enters at checkout', {
     format: 'email',
   }),
@@ -111,14 +111,8 @@ const PATTERNS = {
 
 const ruleFields = {
   ...PATTERNS,
-  outcome: field(
-    z.enum([...OUTCOMES, 'pending'], { error: `must be one of ${OUTCOMES.join(', ')}, pending` }),
-    'how these payments end; pending leaves them open',
-  ),
-  delivery: field(
-    z.optional(z.enum(DELIVERY_ORDERS, { error: `must be one of ${DELIVERY_ORDERS.join(', ')}` })),
-    phraseOf(SETTLE_FIELDS.delivery),
-  ),
+  outcome: field(z.enum([...OUTCOMES, 'pending']), 'how these payments end; pending leaves them open'),
+  delivery: field(z.optional(z.enum(DELIVERY_ORDERS)), phraseOf(SETTLE_FIELDS.delivery)),
   // The same maximum as --auto-delay.
   delay: field(z.optional(durationText(720 * 3_600_000)), 'time from initiate (default: autoDelay)', {
     pattern: DURATION_PATTERN,
@@ -126,7 +120,7 @@ const ruleFields = {
 };
 
 /** A configured rule that decides the outcome of matching payments. All of its patterns must match. */
-export const OutcomeRule = named(
+const OutcomeRule = named(
   {
     name: 'OutcomeRule',
     description: 'Decides the outcome of matching payments. In a pattern, * matches anything.',
@@ -142,15 +136,6 @@ export const OutcomeRule = named(
 );
 export type OutcomeRule = z.output<typeof OutcomeRule>;
 
-/** Choices that override a profile. This schema is for editors only: options read them without it. */
-export const ChosenValues = request(
-  'ChosenValues',
-  'Choices that override the profile.',
-  Object.fromEntries(
-    CHOICE_NAMES.map((name) => [name, field(z.optional(z.enum(CHOICES[name].values)), CHOICES[name].about)]),
-  ),
-);
-
 /** Enough for entries written by hand; thousands belong in a state file. */
 const MAX_ENTRIES = 1_000;
 
@@ -161,8 +146,9 @@ function listOf<Schema extends z.ZodMiniType>(schema: Schema) {
 }
 
 export const STRUCTURES = {
-  charges: Charges,
-  currencies: listOf(CurrencyEntry),
-  wallets: listOf(WalletEntry),
-  outcomes: listOf(OutcomeRule),
+  charges: z.optional(Charges),
+  currencies: z.optional(listOf(CurrencyEntry)),
+  wallets: z.optional(listOf(WalletEntry)),
+  outcomes: z.optional(listOf(OutcomeRule)),
+  faults: z.optional(FaultRules.shape.faults),
 } as const;

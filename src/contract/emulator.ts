@@ -1,29 +1,13 @@
 import * as z from 'zod/mini';
 import { Clock } from './clock.ts';
 import { Fault } from './fault.ts';
-import { count, field, LINK, named, nullableText, record, request, TIME, text, time } from './field.ts';
+import { count, field, LINK, nullableText, record, request, TIME, text, time } from './field.ts';
 import { PROFILE_NAMES } from './profiles.ts';
 import { StatusCounts } from './state.ts';
 
-/** Effective options. Their JSON schema is generated from the table of options. */
-const Options = named(
-  {
-    name: 'Options',
-    description:
-      'Effective options of `start`, with secrets masked. Options without a value or default are omitted.',
-    fields: null,
-    io: 'output',
-  },
-  z.record(text, z.unknown()),
-);
-
-const Fidelity = record('Fidelity', "The sources of the emulator's behaviour.", {
+const Fidelity = record('Fidelity', 'The behaviour that is emulated.', {
   profile: field(z.enum(PROFILE_NAMES), 'The active profile.'),
   changes: field(z.array(text), 'Choices that override it, such as `siteLogo optional`.'),
-  lines: field(count, 'Number of manifest lines that apply to it.'),
-  documented: field(count, 'Number of documented lines.'),
-  observed: field(count, 'Number of lines observed in published clients or deployments.'),
-  chosen: field(count, 'Number of lines chosen by us.'),
 });
 
 export const ShopDatabase = record('ShopDatabase', "The shop's database, which `start --db` reads.", {
@@ -46,8 +30,11 @@ export const Status = record('Status', 'The status of a running emulator.', {
   notices: field(z.array(text), 'What the terminal said about the stored state and the certificate.'),
   database: field(z.nullable(ShopDatabase), "The shop's database; null without `start --db`."),
   counts: field(StatusCounts, 'Number of records.'),
-  fidelity: field(Fidelity, 'Its profile and the sources of its behaviour.'),
-  options: field(Options, 'Effective options.'),
+  fidelity: field(Fidelity, 'Its profile, and what differs from it.'),
+  options: field(
+    z.record(text, z.unknown()),
+    'Effective options of `start`, with secrets masked. Options without a value or default are omitted.',
+  ),
 });
 export type Status = z.output<typeof Status>;
 

@@ -12,8 +12,6 @@ export interface FaultMember {
   placeholder?: string;
   description: string;
   ipnOnly?: true;
-  /** Whether it changes the body of a response or an IPN. */
-  changesBody?: true;
   /** What the rule does, in words. Its value follows, if it has one. */
   words?: string;
 }
@@ -56,13 +54,11 @@ export const FAULT_EFFECTS = {
   },
   truncate: {
     kind: 'on',
-    changesBody: true,
     description: 'send half of the body',
     words: 'body truncated',
   },
   malformed: {
     kind: 'on',
-    changesBody: true,
     description: 'corrupt the JSON',
     words: 'body malformed',
   },
@@ -98,12 +94,7 @@ export type FaultEffect = keyof typeof FAULT_EFFECTS;
 export type RequestEffect = {
   [Name in FaultEffect]: (typeof FAULT_EFFECTS)[Name] extends { ipnOnly: true } ? never : Name;
 }[FaultEffect];
-/** The effects that change the body of a response or an IPN. */
-export type BodyEffect = {
-  [Name in FaultEffect]: (typeof FAULT_EFFECTS)[Name] extends { changesBody: true } ? Name : never;
-}[FaultEffect];
 export const FAULT_EFFECT_NAMES = namesOf(FAULT_EFFECTS);
-const BODY_EFFECT_NAMES = FAULT_EFFECT_NAMES.filter((name) => 'changesBody' in FAULT_EFFECTS[name]);
 
 /** When a fault rule acts (chosen). */
 export const FAULT_CONDITIONS = {
@@ -130,7 +121,7 @@ export const FAULT_CONDITIONS = {
 
 /** Effects that exclude each other. */
 export const FAULT_ALTERNATIVES: readonly (readonly FaultEffect[])[] = [
-  ['status', 'drop', ...BODY_EFFECT_NAMES],
-  ['retryAfter', 'drop', ...BODY_EFFECT_NAMES],
+  ['status', 'drop', 'truncate', 'malformed'],
+  ['retryAfter', 'drop', 'truncate', 'malformed'],
   ['delay', 'reorder'],
 ];

@@ -36,8 +36,7 @@ export interface Message {
   name: string;
   description: string;
   schema: z.ZodMiniType;
-  /** Null if its JSON schema is generated elsewhere. */
-  fields: Fields | null;
+  fields: Fields;
   /** `input` describes a request before parsing, `output` everything else. */
   io: 'input' | 'output';
   example?: unknown;
@@ -87,8 +86,13 @@ export function project<Shape extends z.core.$ZodShape, Values extends object>(
 }
 
 /** A response, an event or a stored record. */
-export function record<All extends Fields>(name: string, description: string, fields: All) {
-  return named({ name, description, fields, io: 'output' }, z.object(shapeOf(fields)));
+export function record<All extends Fields>(
+  name: string,
+  description: string,
+  fields: All,
+  example?: unknown,
+) {
+  return named({ name, description, fields, io: 'output', example }, z.object(shapeOf(fields)));
 }
 
 /** A request. Unknown fields are rejected. */

@@ -60,9 +60,9 @@ function describeFirst(
 function knownAt(schema: z.ZodMiniType, path: readonly PropertyKey[]): string[] {
   let here: z.core.$ZodType | undefined = schema;
   for (const step of path) {
-    if (here instanceof z.ZodMiniOptional) here = here._zod.def.innerType;
     if (here instanceof z.ZodMiniArray) here = here._zod.def.element;
     else if (here instanceof z.ZodMiniObject) here = here._zod.def.shape[String(step)];
+    if (here instanceof z.ZodMiniOptional) here = here._zod.def.innerType;
   }
   return here instanceof z.ZodMiniObject ? Object.keys(here._zod.def.shape) : [];
 }

@@ -146,7 +146,7 @@ export function maskedIn(value: unknown, mask: (text: string) => string): unknow
 /** @param least the number of characters from which on its beginning counts */
 function keyOf(key: string, shown: string, least = TOO_MUCH): Key {
   const parts = partsOf(key);
-  const special = parts.findIndex(({ isPlain }) => !isPlain);
+  const special = parts.findIndex(({ forms }) => forms.length);
   const plain = parts.slice(0, special < 0 ? TOO_MUCH : Math.min(special, TOO_MUCH));
   const head = plain.map(({ text }) => text).join('');
   const heads = new Set(special === 0 ? ['\\', '%', '&', parts[0]?.text ?? ''] : [head]);
@@ -241,39 +241,60 @@ function findPasswords(text: string, logins: readonly Login[], found: Range[]): 
 /** A character of a secret. Backslashes in a row are one, because their number depends on the encoding. */
 interface Part {
   text: string;
-  /** Whether no encoding changes it. */
-  isPlain: boolean;
-  /** Percent-encoded in lower case: once, and the percent signs themselves encoded, once or more. */
-  percent: readonly string[];
-  /** In JSON without the backslashes, in lower case: each half of a surrogate pair for itself. */
-  units: readonly string[];
+  /** What it looks like in each encoding, if any changes it. */
+  forms: readonly RegExp[];
 }
 
 type Parts = readonly Part[];
 
+/** The newest parts: their patterns take long to make, and most secrets have the same ones. */
+const PARTS = new Map<string, Part>();
+const MAX_PARTS = 1_000;
+
 function partsOf(text: string): Parts {
-  const known = new Map<string, Part>();
   return (text.match(/\\+|[^\\]/gu) ?? []).map((one) => {
-    const part = known.get(one) ?? partOf(one);
-    known.set(one, part);
+    const part = PARTS.get(one) ?? { text: one, forms: /^[\w.-]$/.test(one) ? [] : formsIn(one) };
+    if (PARTS.size >= MAX_PARTS) PARTS.clear();
+    PARTS.set(one, part);
     return part;
   });
 }
 
-function partOf(text: string): Part {
-  const [character = ''] = text.startsWith('\\') ? '\\' : [text];
-  const hex = (number: number, width: number) => number.toString(16).padStart(width, '0');
+/** A backslash, which escapes a character in JSON. The JSON may be in a form. */
+const BACKSLASH = '(?:\\\\|%(?:25)*5c)';
+const ESCAPE = `${BACKSLASH}{0,16}`;
+const NAMED: Readonly<Record<string, string>> = {
+  '"': '|quot',
+  '&': '|amp',
+  "'": '|apos',
+  '<': '|lt',
+  '>': '|gt',
+};
+
+/**
+ * The forms of a character that encodings change: as it is; percent-encoded, as in addresses and forms; escaped, as in
+ * JSON, by PHP and for terminals; or as an HTML entity. Each also repeatedly, as JSON in a form.
+ */
+function formsIn(character: string): RegExp[] {
+  if (character.startsWith('\\')) return [new RegExp(`${BACKSLASH}{1,16}`, 'iy')];
+  const hex = (number = 0, width = 0) => number.toString(16).padStart(width, '0');
   const bytes = [...Buffer.from(character)].map((byte) => hex(byte, 2));
-  return {
-    text,
-    isPlain: /^[\w.-]$/.test(character),
-    percent: ['%', '%25', '%2525', '%252525'].map((mark) => bytes.map((byte) => mark + byte).join('')),
-    units: Array.from({ length: character.length }, (_, index) => `u${hex(character.charCodeAt(index), 4)}`),
-  };
+  const units = Array.from(character.split(''), (unit) => `u${hex(unit.charCodeAt(0), 4)}`);
+  const point = character.codePointAt(0);
+  const forms = [
+    character.replace(/[^\p{L}\p{N}]/u, '\\$&'),
+    ...(character === ' ' ? ['\\+'] : []),
+    ...['%', '%25', '%2525', '%252525'].map((mark) => bytes.map((byte) => mark + byte).join('')),
+    `&(?:amp;)*(?:#0*${point}|#x0*${hex(point)}${NAMED[character] ?? ''});`,
+    units.join(ESCAPE),
+  ];
+  const any = `(?:${forms.join('|')})`;
+  // Quoted for a shell: a mark ends the quotation, stands alone behind a backslash, and begins the next quotation.
+  const quoted = character === "'" ? [`${any}${BACKSLASH}{1,16}${any}${ESCAPE}${any}`] : [];
+  return [...forms, ...quoted].map((form) => new RegExp(ESCAPE + form, 'iy'));
 }
 
-const AT = partOf('@');
-const BACKSLASH = partOf('\\');
+const [AT] = partsOf('@');
 
 /**
  * Reads a secret in a text.
@@ -296,78 +317,17 @@ function follow(text: string, start: number, parts: Parts): { count: number; end
   return { count, ends };
 }
 
-/** Where a character may end, which may also be quoted for a shell. */
-function endsOf(text: string, at: number, part: Part): readonly number[] {
-  const ends = encodedEnds(text, at, part);
-  if (part.text !== "'" || !ends.length) return ends;
-  // A quotation mark ends the quotation, stands alone behind a backslash, and begins the next quotation.
-  const alone = ends.filter((end) => afterBackslashes(text, end) > end);
-  const next = alone.flatMap((end) => encodedEnds(text, end, part));
-  return [...ends, ...next.flatMap((end) => encodedEnds(text, end, part))];
-}
-
 const NONE: readonly number[] = [];
 
-/**
- * Where a character may end that stands at a place as it is; percent-encoded, as in addresses and forms; escaped, as in
- * JSON, by PHP and for terminals; or as an HTML entity. Each also repeatedly, as JSON in a form.
- */
-function encodedEnds(text: string, at: number, part: Part): readonly number[] {
-  if (part.isPlain) return text[at] === part.text ? [at + 1] : NONE;
+/** Where a character that stands at a place may end. */
+function endsOf(text: string, at: number, part: Part | undefined): readonly number[] {
+  if (!part?.forms.length) return text[at] === part?.text ? [at + 1] : NONE;
   // Nearly all texts are something else.
   if (!text.startsWith(part.text, at) && !/[\\%&u+]/.test(text[at] ?? '')) return NONE;
-  const from = afterBackslashes(text, at);
-  if (part.text.startsWith('\\')) return from > at ? [from] : NONE;
-  return [
-    ...(text.startsWith(part.text, from) ? [from + part.text.length] : NONE),
-    ...(part.text === ' ' && text[from] === '+' ? [from + 1] : NONE),
-    ...afterPercent(text, from, part),
-    ...afterEntity(text, from, part),
-    ...afterUnits(text, from, part),
-  ];
-}
-
-const MAX_BACKSLASHES = 16;
-
-/** After the backslashes at a place, which escape a character in JSON. The JSON may be in a form. */
-function afterBackslashes(text: string, at: number): number {
-  let end = at;
-  for (let number = 0; number < MAX_BACKSLASHES; number++) {
-    const next = text[end] === '\\' ? end + 1 : afterPercent(text, end, BACKSLASH)[0];
-    if (next === undefined) break;
-    end = next;
-  }
-  return end;
-}
-
-/** Where a percent-encoded character may end. */
-function afterPercent(text: string, at: number, { percent }: Part): readonly number[] {
-  if (text[at] !== '%') return NONE;
-  const found = percent.filter((encoded) => text.slice(at, at + encoded.length).toLowerCase() === encoded);
-  return found.map(({ length }) => at + length);
-}
-
-const ENTITY = /&(?:amp;)*(?:#(\d{1,9})|#x([\da-f]{1,8})|(quot|amp|apos|lt|gt));/iy;
-const NAMED: Readonly<Record<string, string>> = { quot: '"', amp: '&', apos: "'", lt: '<', gt: '>' };
-
-function afterEntity(text: string, at: number, part: Part): readonly number[] {
-  if (text[at] !== '&') return NONE;
-  ENTITY.lastIndex = at;
-  const [, decimal = '', hexadecimal = '', name = ''] = ENTITY.exec(text) ?? [];
-  const end = ENTITY.lastIndex;
-  const point = decimal ? Number(decimal) : Number.parseInt(hexadecimal, 16);
-  const isIt = name ? NAMED[name.toLowerCase()] === part.text : point === part.text.codePointAt(0);
-  return isIt ? [end] : NONE;
-}
-
-function afterUnits(text: string, at: number, { units }: Part): readonly number[] {
-  let end = at;
-  for (const unit of units) {
-    const from = end === at ? end : afterBackslashes(text, end);
-    if (text.slice(from, from + unit.length).toLowerCase() !== unit) return NONE;
-    end = from + unit.length;
-  }
-  return [end];
+  return part.forms.flatMap((form) => {
+    form.lastIndex = at;
+    return form.test(text) ? [form.lastIndex] : NONE;
+  });
 }
 
 const PASSWORD = /(\/\\?\/[^\s/?#@:"'<>\\]*:)[^\s/?#@"'<>\\]*@/g;

@@ -1,10 +1,6 @@
-let last = { now: 0, text: new Date(0).toISOString() };
-
 /** A time of the emulator's clock as stored: ISO 8601 UTC with milliseconds. */
 export function timestamp(now: number): string {
-  // The records of one request have the same time.
-  if (now !== last.now) last = { now, text: new Date(now).toISOString() };
-  return last.text;
+  return new Date(now).toISOString();
 }
 
 /** A time to the second, for people, in UTC like the given ISO 8601 text. */

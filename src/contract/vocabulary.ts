@@ -85,6 +85,11 @@ export const DELIVERY_ORDERS = namesOf(IPN_TIMINGS);
 export const IPN_FORMATS = ['form', 'json'] as const;
 export type IpnFormat = (typeof IPN_FORMATS)[number];
 
+const fixed = Array.from({ length: 9 }, (_, decimals) => `fixed:${decimals}` as const);
+/** Formats of `data[amount]` in an IPN: as sent to initiate, with eight decimals like a database, or with 0 to 8. */
+export const AMOUNT_FORMATS = ['sent', 'stored', ...fixed] as const;
+export type AmountFormat = (typeof AMOUNT_FORMATS)[number];
+
 /** The two themes of the checkout; the first is the default (documented: initiate-theme-*). */
 export const CHECKOUT_THEMES = ['light', 'dark'] as const;
 export const DEFAULT_THEME = CHECKOUT_THEMES[0];

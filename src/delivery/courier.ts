@@ -12,7 +12,7 @@ import type { Delivery } from '../domain/state.ts';
 import type { Store } from '../store/store.ts';
 import type { Clock, DueWork } from '../system/clock.ts';
 import { asHeader, type Target, targetOf, withQueryOf } from './forward.ts';
-import { faultyBody, isSentTwice, postponement, postUnder } from './ipn-faults.ts';
+import { faultyBody, postponement, postUnder } from './ipn-faults.ts';
 import { addressOf, attemptHeader, deliveryHeader, ipnHeaders } from './ipn-headers.ts';
 import { Lanes, MAX_IN_TOTAL } from './lanes.ts';
 import type { Poster, PostRequest } from './poster.ts';
@@ -77,8 +77,8 @@ export class Courier {
       return undefined;
     }
     const attempted = new Promise<void>((resolve) => this.#afterAttempt(deliveryId, resolve));
-    const address = addressOf(this.#target(delivery).url);
-    this.#lanes.enqueue(address, delivery.paymentId ?? deliveryId, deliveryId);
+    const { origin } = addressOf(this.#target(delivery).url);
+    this.#lanes.enqueue(origin, delivery.paymentId ?? deliveryId, deliveryId);
     return attempted;
   }
 
@@ -197,7 +197,7 @@ export class Courier {
         if (signal.aborted) return;
         // What watches the attempt may take a while, or be stopped. It is stored before.
         await store.commit((state) => recordAttempt(state, deliveryId, report, context()));
-        if (!fault || !isSentTwice(fault) || report.failure !== null) return;
+        if (!fault?.duplicate || report.failure !== null) return;
         // The same bytes a second time, right after the first.
         const second = await this.#post(delivery, begin(number + 1), fault, signal);
         if (signal.aborted) return;

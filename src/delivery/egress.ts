@@ -57,9 +57,6 @@ export function allowedHosts(options: {
 export class Egress {
   readonly #allowedHosts: ReadonlySet<string>;
   readonly #ownPort: () => number | undefined;
-  /** Cached by scheme, host and port: a merchant uses the same few in every payment. */
-  readonly #verdicts = new Map<string, EgressFailure | null>();
-  readonly #localOrigins = new Map<string, boolean>();
   /** Cached by address: a list lookup takes up to a tenth of the time of a whole attempt. */
   readonly #kinds = new Map<string, Kind>();
 
@@ -74,17 +71,15 @@ export class Egress {
 
   /** Why an address is probably not allowed, or null. Does not resolve its name. */
   unreachable(url: string): string | null {
-    const failure = cached(this.#verdicts, originOf(url), () => this.#verdict(url));
+    const failure = this.#verdict(url);
     return failure && describeEgress(failure);
   }
 
   /** Whether an address looks local, regardless of what the user allows. Does not resolve its name. */
   looksLocal(url: string): boolean {
-    return cached(this.#localOrigins, originOf(url), () => {
-      if (!URL.canParse(url)) return true;
-      const { host } = endpointOf(new URL(url));
-      return isIP(host) ? this.#kindOf(host).isLocal : LOCAL_NAME.test(host);
-    });
+    if (!URL.canParse(url)) return true;
+    const { host } = endpointOf(new URL(url));
+    return isIP(host) ? this.#kindOf(host).isLocal : LOCAL_NAME.test(host);
   }
 
   #verdict(url: string): EgressFailure | null {
@@ -124,10 +119,12 @@ export class Egress {
   }
 
   #kindOf(address: string): Kind {
-    return cached(this.#kinds, address, () => ({
-      isLocal: includes(LOCAL(), address),
-      isMetadata: includes(METADATA(), address),
-    }));
+    const known = this.#kinds.get(address);
+    if (known) return known;
+    const kind = { isLocal: includes(LOCAL(), address), isMetadata: includes(METADATA(), address) };
+    if (this.#kinds.size >= MAX_CACHED) this.#kinds.clear();
+    this.#kinds.set(address, kind);
+    return kind;
   }
 
   /**
@@ -180,20 +177,6 @@ export class Egress {
     }
     return { ...refused, reason: 'public' };
   }
-}
-
-/** An address up to its path, because the path and the query may differ for each order. */
-function originOf(url: string): string {
-  return /^https?:\/\/[^/?#\\]+/i.exec(url)?.[0] ?? url;
-}
-
-function cached<Verdict>(known: Map<string, Verdict>, key: string, decide: () => Verdict): Verdict {
-  const found = known.get(key);
-  if (found !== undefined) return found;
-  const verdict = decide();
-  if (known.size >= MAX_CACHED) known.clear();
-  known.set(key, verdict);
-  return verdict;
 }
 
 /** The host, without the brackets of an IPv6 address, and the port of a URL. */

@@ -1,12 +1,5 @@
-import {
-  bodyEntries,
-  bodyKind,
-  effectsOf,
-  retryAfterSeconds,
-  statusOfFault,
-} from '../contract/active-fault.ts';
+import { malformedBody, retryAfterSeconds, statusOfFault } from '../contract/active-fault.ts';
 import type { FaultRule } from '../contract/fault.ts';
-import type { FaultEffect } from '../contract/fault-effects.ts';
 import { parseDuration } from '../contract/time.ts';
 import type { AttemptReport } from '../domain/delivery.ts';
 import type { Faults } from '../domain/faults.ts';
@@ -19,36 +12,9 @@ import { failureOfStatus } from './sender.ts';
 /** How long an IPN waits for another one to overtake it, on the emulator's clock (chosen). */
 const REORDER_LIMIT_MS = 10_000;
 
-/** What an effect does to an IPN. */
-interface IpnEffect {
-  /** How long to postpone it, in milliseconds of the emulator's time. */
-  postponeMs?: (rule: FaultRule) => number | undefined;
-  /** How long to wait before the attempt, in milliseconds of real time. */
-  pauseMs?: (rule: FaultRule, faults: Faults) => number;
-  /** The status to record instead of sending it; null for no response. */
-  answer?: (rule: FaultRule) => number | null | undefined;
-  /** The body to send. */
-  body?: (body: string, kind: ReturnType<typeof bodyKind>, ipn: IpnComposer) => string;
-  /** Whether it is sent a second time. */
-  repeats?: true;
-}
-
-/** The effects in the order in which they act. */
-const IPN_EFFECTS: Readonly<Record<FaultEffect, IpnEffect>> = {
-  delay: { postponeMs: ({ delay }) => parseDuration(delay) },
-  reorder: { postponeMs: () => REORDER_LIMIT_MS },
-  latency: { pauseMs: (rule, faults) => faults.latencyOf(rule) },
-  drop: { answer: () => null },
-  status: { answer: statusOfFault },
-  retryAfter: { answer: statusOfFault },
-  corruptSignature: { body: (body, _, ipn) => ipn.corruptSignature(body) },
-  ...bodyEntries((body) => ({ body })),
-  duplicate: { repeats: true },
-};
-
 /** How long a rule postpones an IPN, in milliseconds of the emulator's time; undefined if it does not. */
-export function postponement(rule: FaultRule): number | undefined {
-  return effectsOf(rule, IPN_EFFECTS).flatMap((effect) => effect.postponeMs?.(rule) ?? [])[0];
+export function postponement({ delay, reorder }: FaultRule): number | undefined {
+  return reorder ? REORDER_LIMIT_MS : parseDuration(delay);
 }
 
 /** Makes one attempt under a rule. */
@@ -58,26 +24,18 @@ export async function postUnder(
   poster: Poster,
   request: PostRequest,
 ): Promise<AttemptReport> {
-  const effects = effectsOf(rule, IPN_EFFECTS);
   // A stop ends the pause. The caller checks the signal.
-  for (const { pauseMs } of effects) if (pauseMs) await realPause(pauseMs(rule, faults), request.signal);
-  const answer = effects.find((effect) => effect.answer)?.answer?.(rule);
+  if (rule.latency !== undefined) await realPause(faults.latencyOf(rule), request.signal);
+  const answer = rule.drop ? null : statusOfFault(rule);
   const report = answer === undefined ? await poster.post(request) : notSent(request, answer, rule);
   return { ...report, fault: rule };
 }
 
 /** The body to send instead of the delivery's own. */
 export function faultyBody({ body, contentType }: Delivery, rule: FaultRule, ipn: IpnComposer): string {
-  const kind = bodyKind(contentType);
-  return effectsOf(rule, IPN_EFFECTS).reduce(
-    (before, effect) => effect.body?.(before, kind, ipn) ?? before,
-    body,
-  );
-}
-
-/** Whether an IPN is sent a second time. */
-export function isSentTwice(rule: FaultRule): boolean {
-  return effectsOf(rule, IPN_EFFECTS).some(({ repeats }) => repeats);
+  const signed = rule.corruptSignature ? ipn.corruptSignature(body) : body;
+  const sent = rule.truncate ? signed.slice(0, Math.floor(signed.length / 2)) : signed;
+  return rule.malformed ? malformedBody(sent, contentType) : sent;
 }
 
 /** The report of an attempt that was never sent, as if it had been. */

@@ -41,10 +41,10 @@ function hostIn(url: string): string {
 }
 
 /** The parts of an address. Only an edited state can contain an invalid address: the attempt reports it. */
-export function addressOf(url: string): Pick<URL, 'origin' | 'host' | 'hostname' | 'pathname'> {
+export function addressOf(url: string): Pick<URL, 'origin' | 'host' | 'hostname'> {
   try {
     return new URL(url);
   } catch {
-    return { origin: '', host: '', hostname: '', pathname: '' };
+    return { origin: '', host: '', hostname: '' };
   }
 }

@@ -1,7 +1,5 @@
-/** Maximum concurrent attempts per address (without its query), so that a slow address delays no other. */
-const MAX_PER_ADDRESS = 16;
-/** Maximum per receiver (scheme, host and port): a development server handles one request at a time. */
-const MAX_PER_RECEIVER = 32;
+/** Maximum concurrent attempts per receiver (scheme, host and port): a development server handles one at a time. */
+const MAX_PER_RECEIVER = 16;
 /** Maximum in total. */
 export const MAX_IN_TOTAL = 256;
 /**
@@ -10,26 +8,20 @@ export const MAX_IN_TOTAL = 256;
  */
 const RESERVED_FOR_IDLE = 64;
 
-/** The deliveries to one address. */
+/** The deliveries to a receiver. Receivers are served in rotation. */
 interface Lane {
+  origin: string;
   /** The group of each waiting delivery by its id, in order. */
   waiting: Map<string, string>;
   active: number;
 }
 
-/** The lanes of a receiver. Lanes and receivers are served in rotation. */
-interface Receiver {
-  origin: string;
-  lanes: Map<string, Lane>;
-  active: number;
-}
-
 /**
- * Runs deliveries, with a maximum per address, per receiver and in total. Deliveries of one group run one at a time, in
- * order. A responsive receiver waits for others at most as long as one attempt can take.
+ * Runs deliveries, with a maximum per receiver and in total. Deliveries of one group run one at a time, in order. A
+ * responsive receiver waits for others at most as long as one attempt can take.
  */
 export class Lanes {
-  readonly #receivers = new Map<string, Receiver>();
+  readonly #lanes = new Map<string, Lane>();
   readonly #running = new Set<string>();
   readonly #busyGroups = new Set<string>();
   readonly #run: (deliveryId: string) => Promise<void>;
@@ -48,69 +40,58 @@ export class Lanes {
     return this.#running.has(deliveryId);
   }
 
-  /** @param group identifies deliveries that must not overlap or overtake each other, such as a payment's */
-  enqueue(
-    { origin, pathname }: { origin: string; pathname: string },
-    group: string,
-    deliveryId: string,
-  ): void {
-    const receiver = this.#receivers.get(origin) ?? { origin, lanes: new Map(), active: 0 };
-    this.#receivers.set(origin, receiver);
-    const lane = receiver.lanes.get(pathname) ?? { waiting: new Map(), active: 0 };
-    receiver.lanes.set(pathname, lane);
+  /**
+   * @param origin of the receiver
+   * @param group identifies deliveries that must not overlap or overtake each other, such as a payment's
+   */
+  enqueue(origin: string, group: string, deliveryId: string): void {
+    const lane = this.#lanes.get(origin) ?? { origin, waiting: new Map(), active: 0 };
+    this.#lanes.set(origin, lane);
     lane.waiting.set(deliveryId, group);
-    this.#pump(receiver);
+    this.#pump(lane);
   }
 
-  #pump(receiver: Receiver): void {
-    while (this.#hasRoom(receiver) && this.#startNext(receiver));
+  #pump(lane: Lane): void {
+    while (this.#hasRoom(lane) && this.#startNext(lane));
   }
 
-  #hasRoom({ active }: Receiver): boolean {
+  #hasRoom({ active }: Lane): boolean {
     const max = active ? MAX_IN_TOTAL - RESERVED_FOR_IDLE : MAX_IN_TOTAL;
     return active < MAX_PER_RECEIVER && this.#running.size < max;
   }
 
   /** Starts a receiver's next delivery, if one can start. */
-  #startNext(receiver: Receiver): boolean {
-    for (const [path, lane] of receiver.lanes) {
-      if (lane.active >= MAX_PER_ADDRESS) continue;
-      for (const [deliveryId, group] of lane.waiting) {
-        if (this.#busyGroups.has(group)) continue;
-        lane.waiting.delete(deliveryId);
-        receiver.lanes.delete(path);
-        receiver.lanes.set(path, lane);
-        void this.#attempt(receiver, lane, deliveryId, group);
-        return true;
-      }
-      if (!lane.waiting.size && !lane.active) receiver.lanes.delete(path);
+  #startNext(lane: Lane): boolean {
+    for (const [deliveryId, group] of lane.waiting) {
+      if (this.#busyGroups.has(group)) continue;
+      lane.waiting.delete(deliveryId);
+      void this.#attempt(lane, deliveryId, group);
+      return true;
     }
     return false;
   }
 
-  async #attempt(receiver: Receiver, lane: Lane, deliveryId: string, group: string): Promise<void> {
+  async #attempt(lane: Lane, deliveryId: string, group: string): Promise<void> {
     lane.active++;
-    receiver.active++;
     this.#busyGroups.add(group);
     this.#running.add(deliveryId);
     await this.#run(deliveryId);
     lane.active--;
-    receiver.active--;
     this.#busyGroups.delete(group);
     this.#running.delete(deliveryId);
     this.#onEnd(deliveryId);
     // This receiver goes to the end of the rotation: receivers with no attempt in progress go first.
-    this.#receivers.delete(receiver.origin);
-    this.#receivers.set(receiver.origin, receiver);
+    this.#lanes.delete(lane.origin);
+    this.#lanes.set(lane.origin, lane);
     this.#pumpAll(({ active }) => active === 0);
-    this.#pump(receiver);
+    this.#pump(lane);
     this.#pumpAll(() => true);
   }
 
-  #pumpAll(matches: (receiver: Receiver) => boolean): void {
-    for (const receiver of [...this.#receivers.values()]) {
-      if (matches(receiver)) this.#pump(receiver);
-      if (!receiver.active && !receiver.lanes.size) this.#receivers.delete(receiver.origin);
+  #pumpAll(matches: (lane: Lane) => boolean): void {
+    for (const lane of [...this.#lanes.values()]) {
+      if (matches(lane)) this.#pump(lane);
+      if (!lane.active && !lane.waiting.size) this.#lanes.delete(lane.origin);
     }
   }
 }

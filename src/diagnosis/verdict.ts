@@ -1,4 +1,4 @@
-import { BODY_EFFECTS, describeEffects, effectsOf } from '../contract/active-fault.ts';
+import { describeEffects } from '../contract/active-fault.ts';
 import type { AttemptUnderWay, Delivery as DeliveryView, ResponseFlaw } from '../contract/delivery.ts';
 import { describeChanges } from '../contract/describe-changes.ts';
 import {
@@ -492,7 +492,7 @@ export function verdictOnFault(delivery: KnownDelivery, attempt: KnownAttempt): 
     instead === undefined
       ? `${faultOf(attempt)}.`
       : `Your fault rule ${instead}. The IPN never reached your shop.`;
-  const isSignature = fault.corruptSignature && !effectsOf(fault, BODY_EFFECTS).length;
+  const isSignature = fault.corruptSignature && !fault.truncate && !fault.malformed;
   if (isSignature && instead === undefined && failure === null && !saysRefused(readPart(responseBody))) {
     const accepted = `${FORGED}: its signature was corrupted by your fault rule. ${UNCHECKED}`;
     return {

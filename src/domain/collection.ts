@@ -11,12 +11,10 @@ export type ReadonlyCollection<Item extends { id: string }> = Pick<
 
 /** Records by id, in the order of their first appearance. Records are immutable. */
 export class Collection<Item extends { id: string }> {
-  #byId = new Map<string, Item>();
-  /** Ids in the order of their first appearance. Includes removed ones until a cleanup. */
-  #order: string[] = [];
-  /** How many ids cleanups have dropped, nearly always the oldest: the positions of the others stay the same. */
-  #dropped = 0;
-  #groups = new Groups();
+  readonly #byId = new Map<string, Item>();
+  /** Ids in the order of their first appearance. */
+  readonly #order: string[] = [];
+  readonly #groups = new Groups();
   readonly #keyOf: ((item: Item) => string) | undefined;
 
   /** @param keyOf returns the key of a record's group, which never changes */
@@ -79,57 +77,17 @@ export class Collection<Item extends { id: string }> {
     }
   }
 
-  /**
-   * Removes records and ignores unknown ids. The cost grows with the removed records, and sometimes with the remaining ones.
-   * Not allowed before the last removal is stored or rolled back.
-   *
-   * @returns a function that rolls back the removal
-   */
-  remove(ids: Iterable<string>): () => void {
-    if (this.#order.length > 2 * this.size + SMALL) {
-      this.#dropped += this.#order.length - this.size;
-      this.#order = [...this.#byId.keys()];
-    }
-    const removed = new Map<string, Item>();
-    const keys = new Set<string>();
-    for (const id of ids) {
-      const item = this.#byId.get(id);
-      if (!item) continue;
-      this.#byId.delete(id);
-      removed.set(id, item);
-      if (this.#keyOf) keys.add(this.#keyOf(item));
-    }
-    for (const key of keys) this.#groups.keep(key, (id) => !removed.has(id));
-    return () => this.#restore(removed);
-  }
-
-  #restore(removed: ReadonlyMap<string, Item>): void {
-    const left = this.#byId;
-    this.#byId = new Map();
-    this.#groups = new Groups();
-    for (const id of this.#order) {
-      const item = left.get(id) ?? removed.get(id);
-      if (!item) continue;
-      this.#byId.set(id, item);
-      if (this.#keyOf) this.#groups.add(this.#keyOf(item), id);
-    }
-  }
-
   /** The matching records from a cursor, newest first. The cost grows only with the records visited. */
   page(limit: number, cursor: string | undefined, matches: (item: Item) => boolean): Page<Item> {
     const data: Item[] = [];
     const before = cursor === undefined ? Number.POSITIVE_INFINITY : Number(cursor);
-    for (let index = Math.min(before - this.#dropped, this.#order.length) - 1; index >= 0; index--) {
+    for (let index = Math.min(before, this.#order.length) - 1; index >= 0; index--) {
       const item = this.#byId.get(this.#order[index] ?? '');
       if (!item) continue;
-      if (data.length === limit) return { data, nextCursor: String(index + this.#dropped + 1) };
+      if (data.length === limit) return { data, nextCursor: String(index + 1) };
       if (matches(item)) data.push(item);
     }
     return { data, nextCursor: null };
-  }
-
-  newest(): Item | undefined {
-    return this.page(1, undefined, () => true).data[0];
   }
 
   /** The oldest matching record. */
@@ -138,9 +96,6 @@ export class Collection<Item extends { id: string }> {
     return undefined;
   }
 }
-
-/** Below this number, a cleanup is not worth its cost. */
-const SMALL = 1_000;
 
 /** Ids by the key of their group, oldest first. */
 class Groups {
@@ -157,12 +112,6 @@ class Groups {
   of(key: string): readonly string[] {
     const ids = this.#ids.get(key) ?? [];
     return typeof ids === 'string' ? [ids] : ids;
-  }
-
-  keep(key: string, isWanted: (id: string) => boolean): void {
-    const [only, ...more] = this.of(key).filter(isWanted);
-    if (only === undefined) this.#ids.delete(key);
-    else this.#ids.set(key, more.length ? [only, ...more] : only);
   }
 
   dropNewest(key: string): void {

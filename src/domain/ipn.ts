@@ -1,8 +1,7 @@
 import type { Currency } from '../contract/amount.ts';
 import type { FireInput } from '../contract/delivery.ts';
 import type { Tampered, Tamperings } from '../contract/tampering.ts';
-import type { IpnFormat } from '../contract/vocabulary.ts';
-import type { AmountFormat } from './money.ts';
+import type { AmountFormat, IpnFormat } from '../contract/vocabulary.ts';
 import type { Delivery, Payment } from './state.ts';
 
 /** The subject of an IPN and the key that signs it. */

@@ -2,6 +2,7 @@ import Big from 'big.js';
 import { CURRENCY_CODE, type Currency, USUAL_DECIMALS } from '../contract/amount.ts';
 import type { ChargeRate } from '../contract/configuration.ts';
 import { hint, usage } from '../contract/error.ts';
+import type { AmountFormat } from '../contract/vocabulary.ts';
 
 /** The four currencies of the service. Codes, names and symbols: documented; decimals: chosen. */
 export const DOCUMENTED_CURRENCIES: readonly Currency[] = [
@@ -54,16 +55,6 @@ function mostDecimals(...amounts: readonly string[]): number {
 /** Negative, zero or positive as a is less than, equal to or greater than b. */
 export function compare(a: string, b: string): number {
   return new Big(a).cmp(b);
-}
-
-/** The format of `data[amount]` in an IPN: as sent to initiate, with eight decimals like a database, or with N decimals. */
-export type AmountFormat = 'sent' | 'stored' | `fixed:${number}`;
-
-/** Reads `sent`, `stored` or `fixed:N` with N from 0 to 8; undefined for anything else. */
-export function parseAmountFormat(text: string): AmountFormat | undefined {
-  if (text === 'sent' || text === 'stored') return text;
-  const digits = /^fixed:([0-8])$/.exec(text)?.[1];
-  return digits === undefined ? undefined : `fixed:${Number(digits)}`;
 }
 
 /** Formats a payment's amount. `sent` returns the text unchanged. */

@@ -3,12 +3,10 @@ import type { OutcomeRule, WalletEntry } from '../contract/configuration.ts';
 import type { FaultRule } from '../contract/fault.ts';
 import type { OwnPages } from '../contract/page-origin.ts';
 import type { Choices } from '../contract/profiles.ts';
-import type { DeliveryOrder, IpnFormat, PaymentStatus } from '../contract/vocabulary.ts';
+import type { AmountFormat, DeliveryOrder, IpnFormat, PaymentStatus } from '../contract/vocabulary.ts';
 import type { AutoSettings } from './auto.ts';
 import type { Ids } from './ids.ts';
 import type { IpnComposer } from './ipn.ts';
-import type { AmountFormat } from './money.ts';
-import type { Retention } from './retention.ts';
 
 /**
  * The structures without a configuration. The charges are 2 % on payments, 1 % on new cards and none on card
@@ -53,8 +51,6 @@ export interface Settings {
   delivery: DeliveryOrder;
   /** The pages that may initiate from the browser. */
   pages: OwnPages;
-  /** Which settled payments to keep; null for all. */
-  keep: Retention | null;
   auto: AutoSettings;
   /** Milliseconds from initiation until a pending payment expires; null for never. */
   paymentExpiresMs: number | null;

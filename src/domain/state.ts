@@ -9,17 +9,8 @@ export type Attempt = Records['attempts'];
 export type Card = Records['cards'];
 export type Message = Records['messages'];
 
-/** Whole records, by collection. */
-export type Lists = { [Name in CollectionName]?: readonly Records[Name][] };
-
-/** Ids of records, by collection. */
-type Removed = { readonly [Name in CollectionName]?: readonly string[] };
-
-/**
- * The result of a rule: whole records that replace those with the same id, and ids of removed records. A change is
- * stored completely or not at all.
- */
-export type Change = Lists & { removed?: Removed };
+/** The result of a rule: whole records that replace those with the same id. It is stored completely or not at all. */
+export type Change = { [Name in CollectionName]?: readonly Records[Name][] };
 
 /** The change and the result of a rule. The caller receives the result when the change is stored. */
 export interface RuleResult<Result> {
@@ -51,15 +42,10 @@ export class State implements Collections {
     return sum;
   }
 
-  #remove(removed: Removed = {}): Undo[] {
-    return COLLECTION_NAMES.flatMap((name) => (removed[name] ? [this[name].remove(removed[name])] : []));
-  }
-
   /** Applies a change. The returned rollbacks must be called newest first. */
   apply(change: Change): Undo {
     const undo: Undo[] = [];
     for (const name of COLLECTION_NAMES) if (change[name]) undo.push(put(this, name, change));
-    undo.push(...this.#remove(change.removed));
     return () => {
       for (const step of undo.reverse()) step();
     };
@@ -94,7 +80,7 @@ export class State implements Collections {
   }
 }
 
-function put<Name extends CollectionName>(state: Collections, name: Name, change: Lists): Undo {
+function put<Name extends CollectionName>(state: Collections, name: Name, change: Change): Undo {
   const collection: Collection<Records[Name]> = state[name];
   const records: readonly Records[Name][] = change[name] ?? [];
   const replaced = records.map((record) => collection.put(record));

@@ -1,16 +1,9 @@
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { MiddlewareHandler } from 'hono';
-import {
-  type BodyChange,
-  bodyEntries,
-  bodyKind,
-  effectsOf,
-  retryAfterSeconds,
-  statusOfFault,
-} from '../contract/active-fault.ts';
+import { malformedBody, retryAfterSeconds, statusOfFault } from '../contract/active-fault.ts';
 import type { FaultRule } from '../contract/fault.ts';
 import type { RequestEffect } from '../contract/fault-effects.ts';
-import { type FaultRoute, MODES } from '../contract/vocabulary.ts';
+import { type FaultRoute, MODES, namesOf } from '../contract/vocabulary.ts';
 import { serviceError } from '../service/errors.ts';
 import {
   CARD_PATHS,
@@ -56,10 +49,9 @@ export function injectFaults(parts: AppDependencies): MiddlewareHandler<AppEnvir
       await next();
       return undefined;
     };
-    return effectsOf(rule, REQUEST_EFFECTS).reduceRight<() => Answer>(
-      (later, effect) => () => effect(faulty, later),
-      handle,
-    )();
+    return namesOf(REQUEST_EFFECTS)
+      .filter((name) => rule[name] !== undefined)
+      .reduceRight<() => Answer>((later, name) => () => REQUEST_EFFECTS[name](faulty, later), handle)();
   };
 }
 
@@ -105,7 +97,18 @@ const REQUEST_EFFECTS: Readonly<Record<RequestEffect, Effect>> = {
 
   status: answerWithFault,
   retryAfter: answerWithFault,
-  ...bodyEntries(changingBody),
+
+  async malformed({ c }, next) {
+    await next();
+    const { res } = c;
+    const body = malformedBody(await res.text(), res.headers.get('content-type') ?? '');
+    const headers = new Headers(res.headers);
+    headers.delete('Content-Length');
+    headers.set('X-Gateway-Sim-Fault', '1');
+    c.res = undefined;
+    c.res = new Response(body, { status: res.status, headers });
+    return undefined;
+  },
 
   /** Declares the length of the whole body, sends half of it and closes the connection. */
   async truncate({ c }, next) {
@@ -131,20 +134,6 @@ const REQUEST_EFFECTS: Readonly<Record<RequestEffect, Effect>> = {
     return undefined;
   },
 };
-
-function changingBody(change: BodyChange): Effect {
-  return async ({ c }, next) => {
-    await next();
-    const { res } = c;
-    const body = change(await res.text(), bodyKind(res.headers.get('content-type') ?? ''));
-    const headers = new Headers(res.headers);
-    headers.delete('Content-Length');
-    headers.set('X-Gateway-Sim-Fault', '1');
-    c.res = undefined;
-    c.res = new Response(body, { status: res.status, headers });
-    return undefined;
-  };
-}
 
 async function answerWithFault({ rule, route }: Faulty): Promise<Response> {
   const status = statusOfFault(rule) ?? 500;

@@ -6,13 +6,11 @@ import { type Field, type JsonSchema, MESSAGES, type Message, messageOf } from '
 import { componentSchemas, inlineSchema, ref } from '../contract/json-schema.ts';
 import { FORM_TYPE, HTML_TYPE, JSON_TYPE } from '../contract/media-types.ts';
 import { SOURCES } from '../contract/vocabulary.ts';
-import { optionsSchema } from '../options/json-schema.ts';
-import { EXAMPLES } from '../service/examples.ts';
 import { Ipn } from '../service/ipn.ts';
 import { manifestLines } from '../system/manifest-lines.ts';
 import { VERSION } from '../system/package-info.ts';
 import type { AppDependencies } from './environment.ts';
-import { type Answer, type Examples, type Operation, operationOf, TAGS, type Tag } from './operation.ts';
+import { type Answer, type Operation, operationOf, TAGS, type Tag } from './operation.ts';
 
 const DESCRIPTION = `A local emulator of a hosted payment gateway and virtual-card service. No real money moves.
 
@@ -39,7 +37,7 @@ export function openApiDocument(
     paths: pathsOf(routes),
     webhooks: { ipn: { post: ipnOperation(Ipn) } },
     components: {
-      schemas: { ...sourced(componentSchemas()), Options: optionsSchema() } as Record<string, JsonSchema>,
+      schemas: sourced(componentSchemas()),
       responses: ERROR_RESPONSES,
       headers: { Emulator: EMULATOR_HEADER },
       securitySchemes: {
@@ -111,7 +109,7 @@ function ipnOperation(schema: z.ZodMiniType): OperationObject {
       description: 'Posted to the ipn_url of a payment when it succeeds. Other outcomes need --ipn-on.',
       source: 'documented',
       lines: 'ipn-*, signature*',
-      body: { types: [FORM_TYPE, JSON_TYPE], schema, examples: EXAMPLES.ipn },
+      body: { types: [FORM_TYPE, JSON_TYPE], schema },
       answers: [],
       errors: [],
     }),
@@ -133,7 +131,7 @@ function ipnOperation(schema: z.ZodMiniType): OperationObject {
 
 type OperationObject = ReturnType<typeof describeOperation>;
 
-type ContentObject = Readonly<Record<string, ReturnType<typeof media>>>;
+type ContentObject = Readonly<Record<string, { schema: JsonSchema; examples?: object | undefined }>>;
 
 interface ResponseObject {
   description: string;
@@ -170,10 +168,10 @@ const MEANINGS: Readonly<Record<string, string>> = {
 
 /** The format of an error by side: pages for humans, JSON for programs. */
 const SHAPES = {
-  service: { [JSON_TYPE]: media(ref(ServiceError)) },
-  checkout: { [HTML_TYPE]: media(TEXT), [JSON_TYPE]: media(ref(ServiceError)) },
-  control: { [JSON_TYPE]: media(ref(ControlError)) },
-  page: { [HTML_TYPE]: media(TEXT), [JSON_TYPE]: media(ref(ControlError)) },
+  service: { [JSON_TYPE]: { schema: ref(ServiceError) } },
+  checkout: { [HTML_TYPE]: { schema: TEXT }, [JSON_TYPE]: { schema: ref(ServiceError) } },
+  control: { [JSON_TYPE]: { schema: ref(ControlError) } },
+  page: { [HTML_TYPE]: { schema: TEXT }, [JSON_TYPE]: { schema: ref(ControlError) } },
 } satisfies Record<string, ContentObject>;
 
 function sideOf(tag: Tag): keyof typeof SHAPES {
@@ -232,14 +230,10 @@ export function linesMatching(patterns: string): string[] {
     .filter((id) => pattern.test(id));
 }
 
-function contentOf({ types = [JSON_TYPE], schema, examples }: NonNullable<Operation['body']>): ContentObject {
-  const example = messageOf(schema)?.example;
-  const mediaExamples = examples ?? (example === undefined ? undefined : { example });
-  return Object.fromEntries(types.map((type) => [type, media(ref(schema), mediaExamples)]));
-}
-
-function media(schema: JsonSchema, examples?: Examples) {
-  return { schema, examples: examples && mapValues(examples, (value) => ({ value })) };
+function contentOf({ types = [JSON_TYPE], schema }: NonNullable<Operation['body']>): ContentObject {
+  const value = messageOf(schema)?.example;
+  const examples = value === undefined ? undefined : { example: { value } };
+  return Object.fromEntries(types.map((type) => [type, { schema: ref(schema), examples }]));
 }
 
 function mapValues<Value, Result>(
@@ -250,12 +244,12 @@ function mapValues<Value, Result>(
 }
 
 function response(answer: Answer, summary: string): ResponseObject {
-  const { status, type = JSON_TYPE, headers = {}, examples } = answer;
+  const { status, type = JSON_TYPE, headers = {} } = answer;
   const named = (answer.schemas ?? []).filter((schema) => messageOf(schema));
   const [only, ...more] = named;
   const about = only && !more.length ? messageOf(only)?.description : undefined;
   const schema = more.length ? { anyOf: named.map(ref) } : only && ref(only);
-  const body = media(schema ?? (type === JSON_TYPE ? { type: 'object' } : TEXT), examples);
+  const body = { schema: schema ?? (type === JSON_TYPE ? { type: 'object' } : TEXT) };
   // OpenAPI 3.1 has no schema for the items of a stream.
   const eventData = type === 'text/event-stream' && { 'x-event-data': ref(SimEvent) };
   return {

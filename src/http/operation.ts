@@ -20,9 +20,6 @@ export const TAGS = {
 } as const;
 export type Tag = keyof typeof TAGS;
 
-/** Examples in the document, by name. */
-export type Examples = Readonly<Record<string, unknown>>;
-
 /** A successful response. */
 export interface Answer {
   status: number;
@@ -34,7 +31,6 @@ export interface Answer {
   schemas?: readonly z.ZodMiniType[];
   /** Descriptions of its headers, by name. */
   headers?: Readonly<Record<string, string>>;
-  examples?: Examples;
 }
 
 export function seeOtherAnswer(description: string): Answer {
@@ -58,8 +54,6 @@ export interface Operation {
         types?: readonly string[];
         schema: z.ZodMiniType;
         optional?: boolean | undefined;
-        /** Default: the example of its message. */
-        examples?: Examples;
       }
     | undefined;
   query?: z.ZodMiniType | undefined;

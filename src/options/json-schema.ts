@@ -1,18 +1,14 @@
-import { ChosenValues, STRUCTURES } from '../contract/configuration.ts';
-import { FaultRules } from '../contract/fault.ts';
+import { STRUCTURES } from '../contract/configuration.ts';
 import type { JsonSchema } from '../contract/field.ts';
 import { inlineSchema } from '../contract/json-schema.ts';
 import { DURATION_PATTERN } from '../contract/time.ts';
 import {
   EMULATOR_OPTIONS,
-  MAX_KEPT,
   type OptionKind,
   type OptionSpec,
   PATTERNS,
   START_OPTIONS,
 } from './start-options.ts';
-
-const SCHEMAS = { ...STRUCTURES, choices: ChosenValues, faults: FaultRules.shape.faults };
 
 /** The schema of a configuration value, by the kind of its option. */
 const KINDS = {
@@ -29,14 +25,7 @@ const KINDS = {
       { type: 'integer', minimum: 0, description: 'in milliseconds' },
     ],
   }),
-  retention: () => ({
-    anyOf: [
-      { type: 'integer', minimum: 1, maximum: MAX_KEPT, description: 'number of settled payments' },
-      { type: 'string', pattern: DURATION_PATTERN, description: 'payments settled within this period' },
-    ],
-    examples: [1_000, '24h'],
-  }),
-  structure: (_, name) => inlineSchema(SCHEMAS[name as keyof typeof SCHEMAS]),
+  structure: (_, name) => inlineSchema(STRUCTURES[name as keyof typeof STRUCTURES]),
 } as const satisfies Record<OptionKind, (spec: OptionSpec, name: string) => JsonSchema>;
 
 function properties(
@@ -77,29 +66,6 @@ export function configurationSchema(): JsonSchema {
       $schema: { type: 'string', description: 'location of this schema' },
       ...properties(optionSchema),
     },
-  };
-}
-
-/** The options that `status` reports. */
-export function optionsSchema(): JsonSchema {
-  return {
-    description:
-      'Effective options of `start`, with secrets masked. Unset options without a default are omitted.',
-    type: 'object',
-    properties: properties((spec, name) => {
-      const { kind, choices, description } = spec;
-      if (kind === 'structure') return { description };
-      const schema = KINDS[kind](spec);
-      // Durations are reported in milliseconds.
-      const otherwise = kind === 'duration' ? 'integer' : 'string';
-      const type = 'type' in schema ? schema.type : otherwise;
-      return {
-        type: kind === 'secret' && name !== 'publicKey' ? [type, 'null'] : type,
-        ...(kind === 'list' && { items: { type: 'string' } }),
-        ...(choices && { enum: choices }),
-        description,
-      };
-    }),
   };
 }
 

@@ -1,30 +1,14 @@
 import { closeSync, constants, fstatSync, openSync, readSync, realpathSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { urlOf } from '../contract/address.ts';
-import {
-  didYouMean,
-  type GatewayError,
-  type HintStyle,
-  hint,
-  kebab,
-  nearestName,
-  usage,
-} from '../contract/error.ts';
+import { type GatewayError, type HintStyle, hint, kebab, nearestName, usage } from '../contract/error.ts';
 import { invisibleIn } from '../contract/invisible.ts';
 import { PLACEHOLDERS } from '../contract/placeholders.ts';
-import {
-  CHOICE_NAMES,
-  CHOICES,
-  type Choices,
-  LOOSE,
-  PROFILES,
-  type ProfileName,
-} from '../contract/profiles.ts';
+import { type Choices, LOOSE, PROFILES, type ProfileName } from '../contract/profiles.ts';
 import { shortJson } from '../contract/text.ts';
 import { parseDuration } from '../contract/time.ts';
 import {
   isFileOnly,
-  MAX_KEPT,
   type OptionKind,
   type OptionName,
   type OptionSpec,
@@ -127,12 +111,7 @@ export function resolveOptions(
   }
   if (!sourceOf('ipnRetries') && sourceOf('ipnSchedule'))
     resolved['ipnRetries'] = (resolved['ipnSchedule'] as readonly unknown[]).length;
-  // `--loose` overrides single choices, which override the profile.
-  const choices: Choices = {
-    ...profile.choices,
-    ...readChoices(resolved['choices'], labelOf('choices')),
-    ...(resolved['loose'] === true && LOOSE),
-  };
+  const choices: Choices = { ...profile.choices, ...(resolved['loose'] === true && LOOSE) };
   const options = { ...resolved, choices } as ResolvedOptions;
   SOURCES.set(options, sourceOf);
   return options;
@@ -183,7 +162,6 @@ const EXPECTED: Readonly<Record<Exclude<OptionKind, 'structure'>, (spec: OptionS
   list: () => 'be a list of strings',
   baseUrl: () => 'be an absolute http or https address without a user name, query or fragment',
   duration: () => 'be a duration such as 500ms, 2s, 1m or 1h',
-  retention: () => `be a number from 1 to ${MAX_KEPT}, or a duration such as 30m or 24h`,
 };
 
 /** Undefined for an invalid value. */
@@ -202,11 +180,6 @@ function fitting({ kind, max = Number.POSITIVE_INFINITY, choices }: OptionSpec, 
       const isList = Array.isArray(list) && list.every((item) => typeof item === 'string' && item.trim());
       return isList ? list.map((item: string) => item.trim()) : undefined;
     }
-    case 'retention': {
-      const number = typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value;
-      if (isCount(number)) return number > 0 && number <= MAX_KEPT ? String(number) : undefined;
-      return parseDuration(value) === undefined ? undefined : value;
-    }
     case 'duration':
       return isCount(value) ? value : parseDuration(value);
     default: {
@@ -222,26 +195,6 @@ function fitting({ kind, max = Number.POSITIVE_INFINITY, choices }: OptionSpec, 
 
 function isCount(value: unknown): value is number {
   return Number.isInteger(value) && Number(value) >= 0;
-}
-
-/** Choices by name. @throws GatewayError `usage` for an unknown choice or value */
-function readChoices(given: unknown, label: string): Partial<Choices> {
-  if (given === undefined) return {};
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
-    throw usage(`${label} must be an object such as {"siteLogo": "optional"}`);
-  }
-  const known: Readonly<Record<string, { values: readonly string[] }>> = CHOICES;
-  for (const [name, value] of Object.entries(given)) {
-    requireName(name, CHOICE_NAMES, `${label} has no choice "${name}"`);
-    const { values = [] } = known[name] ?? {};
-    if (values.some((one) => one === value)) continue;
-    throw usage(`${label}: ${name} must be one of ${values.join(', ')} (got ${shortJson(value)})`);
-  }
-  return given;
-}
-
-function requireName(name: string, known: readonly string[], message: string): void {
-  if (!known.includes(name)) throw usage(message + didYouMean(name, known, `; known: ${known.join(', ')}`));
 }
 
 /** Added to the description of every flag that accepts a secret. */

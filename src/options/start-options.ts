@@ -3,7 +3,13 @@ import type { JsonSchema } from '../contract/field.ts';
 import { type Choices, PROFILE_NAMES, PROFILES } from '../contract/profiles.ts';
 import { SETTLE_FIELDS } from '../contract/request-fields.ts';
 import { DURATION_PATTERN } from '../contract/time.ts';
-import { DELIVERY_ORDERS, IPN_FORMATS, OUTCOMES, SENT_ON_REQUEST } from '../contract/vocabulary.ts';
+import {
+  AMOUNT_FORMATS,
+  DELIVERY_ORDERS,
+  IPN_FORMATS,
+  OUTCOMES,
+  SENT_ON_REQUEST,
+} from '../contract/vocabulary.ts';
 
 /** The type of an option's value, by kind. The kind also decides how text is parsed. */
 interface Values {
@@ -18,8 +24,6 @@ interface Values {
   baseUrl: string;
   /** In milliseconds. Text such as `2s` until it is parsed. */
   duration: number;
-  /** What to keep: a number of records, or their maximum age as a duration such as `24h`. */
-  retention: number | string;
   /** The server checks it against its schema. */
   structure: unknown;
 }
@@ -34,9 +38,6 @@ export const PATTERNS: Partial<Record<OptionKind, string>> = {
 
 /** An address of all IPNs, or a host and its target. */
 const FORWARD_PATTERN = '^([hH][tT][tT][pP][sS]?://[^/]|[^=]+=[^=]+$)';
-
-/** In records. */
-export const MAX_KEPT = 999_999_999;
 
 /** One option of `start`: a configuration key and, unless it is `fileOnly`, a flag and an environment variable. */
 export interface OptionSpec {
@@ -98,10 +99,6 @@ export const START_OPTIONS = {
   fixtures: text(
     'file',
     'initial state of a new folder, --in-memory and resets (default: two wallets in every currency)',
-  ),
-  keep: inFile(
-    'retention',
-    'keep only the newest settled payments and their IPNs: a number such as 1000, or a period such as 24h; payments with pending IPNs are always kept (default: keep all)',
   ),
   publicUrl: kind('baseUrl')('url', 'address where browsers reach the emulator, used in checkout URLs'),
   tls: flag('serve HTTPS with a generated certificate'),
@@ -170,17 +167,14 @@ export const START_OPTIONS = {
     default: 'form',
     description: 'body of an IPN: a form, as deployments send, or JSON',
   },
-  amountFormat: text(
-    'format',
-    'data.amount of an IPN: sent, as to initiate; stored, with eight decimals; fixed:N, with N decimals',
-    {
-      default: 'sent',
-      json: {
-        pattern: '^(sent|stored|fixed:[0-8])$',
-        examples: ['sent', 'stored', 'fixed:2'],
-      },
-    },
-  ),
+  amountFormat: {
+    kind: 'choice',
+    placeholder: 'format',
+    choices: AMOUNT_FORMATS,
+    default: 'sent',
+    description:
+      'data.amount of an IPN: sent, as to initiate; stored, with eight decimals; fixed:N, with N decimals',
+  },
   ipnOn: list('statuses', `also send an IPN for ${SENT_ON_REQUEST.join(', ')}`, {
     json: { items: { enum: SENT_ON_REQUEST } },
   }),
@@ -227,7 +221,6 @@ export const START_OPTIONS = {
   json: commandFlag('print one JSON document per line on stdout, starting with the ready event'),
   quiet: commandFlag('print only the ready line and errors'),
   detach: commandFlag('run in the background, and return when it is ready'),
-  choices: inFile('structure', 'choices that override the profile, such as {"siteLogo": "optional"}'),
   charges: inFile('structure', 'charges, such as {"payment": {"percent": "2", "fixed": "0"}}'),
   currencies: inFile('structure', 'additional currencies as [{"code", "name", "symbol", "decimals"}]'),
   faults: inFile(
@@ -268,10 +261,10 @@ export const EMULATOR_OPTIONS: readonly string[] = Object.entries<OptionSpec>(ST
 
 /** Every option with its value. Lists without a default are empty; other options without a default may be undefined. */
 export type ResolvedOptions = {
-  [Name in Exclude<OptionName, keyof InForce>]:
+  [Name in OptionName]:
     | ValueOf<Specs[Name]>
     | (Name extends NamesOf<{ default: unknown } | { kind: 'list' }> ? never : undefined);
-} & InForce;
-
-/** The result of a profile and the options that override it. */
-type InForce = { choices: Choices };
+} & {
+  /** Of the profile, unless `--loose` overrides them. */
+  choices: Choices;
+};

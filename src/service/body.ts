@@ -157,7 +157,6 @@ function parseMultipart(body: Buffer, contentType: string): PostedFields {
   const [, quoted, plain] = /;\s*boundary=(?:"([^"]{1,200})"|([^\s;"]{1,200}))/i.exec(contentType) ?? [];
   const boundary = quoted ?? plain;
   if (boundary === undefined) throw malformed('its Content-Type names no boundary');
-  if (body.subarray(0, MARK.length).equals(MARK)) throw malformed('it begins with a byte order mark');
   const decode = decoderOf(charsetOf(contentType));
   // One character per byte: the structure is ASCII, and values are decoded one by one. The leading line break makes a
   // boundary at the start look like any other.
@@ -207,9 +206,6 @@ function fieldName(headers: string): string | undefined {
   if (name === undefined) throw malformed('a part has no name');
   return name;
 }
-
-/** A byte order mark in UTF-8. The first part after it cannot be found. */
-const MARK = Buffer.from('\uFEFF');
 
 function malformed(why: string): GatewayError {
   return new GatewayError('unparseable_body', `the body is not valid multipart/form-data: ${why}`);

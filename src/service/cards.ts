@@ -4,6 +4,7 @@ import type { CardTransaction } from '../contract/card.ts';
 import { CARD_STATUSES, type CardAction } from '../contract/card-status.ts';
 import { GatewayError } from '../contract/error.ts';
 import { count, field, type JsonSchema, record, text as string } from '../contract/field.ts';
+import { parseInput } from '../contract/input.ts';
 import { CARD_FIELDS, exampleOf } from '../contract/request-fields.ts';
 import { maskedCardNumber } from '../contract/secrets.ts';
 import { characters, shortJson } from '../contract/text.ts';
@@ -14,10 +15,6 @@ import type { PostedFields } from './body.ts';
 import { amountSource } from './encoding.ts';
 import { amountJson, limited, postedMessage, required, textFields, trimmed } from './fields.ts';
 import { CARD_NAMES, fromWire } from './names.ts';
-
-export const CARD_REQUEST_EXAMPLE = exampleOf(CARD_FIELDS);
-
-export const TOGGLE_EXAMPLE = { card_id: 'card_5t1r9d7m2k8w4xqz', active: false };
 
 /** Names, limits and required fields: documented. */
 export const CardRequest = postedMessage(
@@ -32,7 +29,7 @@ export const CardRequest = postedMessage(
       (input) => cardAmountProblem(input) ?? '',
     ),
   },
-  CARD_REQUEST_EXAMPLE,
+  exampleOf(CARD_FIELDS),
 );
 
 const MAX_CARD_ID = 40;
@@ -58,7 +55,7 @@ export const ToggleRequest = postedMessage(
       'true activates an inactive card, false blocks it. 1, 0, "1" and "0" are accepted, too.',
     ),
   },
-  TOGGLE_EXAMPLE,
+  { card_id: 'card_5t1r9d7m2k8w4xqz', active: false },
 );
 
 /** @throws GatewayError `invalid_fields` with every problem */
@@ -80,10 +77,7 @@ function read<Schema extends z.ZodMiniObject>(schema: Schema, posted: PostedFiel
     const source = amountSource(posted) ?? String(amount);
     values['amount'] = amountFromNumber(amount, source) ?? source;
   }
-  const parsed = schema.safeParse(values);
-  if (parsed.success) return parsed.data as z.output<Schema>;
-  const problems = parsed.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`);
-  throw new GatewayError('invalid_fields', problems[0] ?? 'the fields are not valid', { problems });
+  return parseInput(schema, values, ({ path, message }) => [`${path.join('.')} ${message}`]);
 }
 
 export function readCardId(id: string): string {

@@ -65,15 +65,6 @@ function nulProblem(value: string): string | undefined {
   return at === -1 ? undefined : `has a NUL byte (%00) at position ${at + 1}, which is not text`;
 }
 
-/** A required text from a list of values. */
-export function oneOf<const Values extends readonly [string, ...string[]]>(
-  values: Values,
-  description: string,
-  json: JsonSchema = {},
-) {
-  return field(z.enum(values, { error: `must be ${values.join(' or ')}` }), description, json);
-}
-
 type TextFields<All extends Readonly<Record<string, { wire: string }>>> = {
   [Name in keyof All as All[Name]['wire']]: Field<z.ZodMiniString>;
 };

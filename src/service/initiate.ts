@@ -1,11 +1,11 @@
 import * as z from 'zod/mini';
-import { AMOUNT_PATTERN, isAmount, USUAL_DECIMALS } from '../contract/amount.ts';
+import { AMOUNT_PATTERN, amountProblem, USUAL_DECIMALS } from '../contract/amount.ts';
 import { GatewayError, hint, nearestName } from '../contract/error.ts';
 import { field, LINK, optional, record, shapeOf, text as string } from '../contract/field.ts';
 import type { PaymentRequest } from '../contract/payment.ts';
 import type { Choices } from '../contract/profiles.ts';
 import { exampleOf, INITIATE_FIELDS, sentenceOf } from '../contract/request-fields.ts';
-import { shorten, shortJson } from '../contract/text.ts';
+import { shorten } from '../contract/text.ts';
 import { CHECKOUT_THEMES, DEFAULT_THEME } from '../contract/vocabulary.ts';
 import { mistypedMagic } from '../domain/auto.ts';
 import { amountFromNumber } from '../domain/money.ts';
@@ -14,7 +14,7 @@ import type { Settings } from '../domain/settings.ts';
 import type { Payment } from '../domain/state.ts';
 import type { PostedFields } from './body.ts';
 import { amountSource } from './encoding.ts';
-import { address, amountJson, oneOf, postedMessage, required, textFields, trimmed } from './fields.ts';
+import { address, amountJson, postedMessage, required, textFields, trimmed } from './fields.ts';
 import { checkoutUrlOf, fromWire, INITIATE_NAMES } from './names.ts';
 
 /** What initiate accepts. */
@@ -28,16 +28,11 @@ interface InitiateFacts {
   containsSecretKey: (text: string) => boolean;
 }
 
-export const INITIATE_EXAMPLE = exampleOf(INITIATE_FIELDS);
-
-const A_DECIMAL =
-  'must be a plain decimal greater than 0 with at most 20 digits and 8 decimals, such as 100 or 49.90';
-
 /** A number is converted to text before the check, unless its digits are lost. */
 const otherAmount = (input: unknown) =>
   typeof input === 'number'
     ? 'cannot be read exactly from this JSON number: send a string, such as "49.90"'
-    : `${A_DECIMAL} (got ${shortJson(input)})`;
+    : (amountProblem(input) ?? '');
 
 /**
  * The fields of initiate. Names, limits and required fields: documented. Format of amounts and addresses: chosen.
@@ -48,14 +43,16 @@ function fieldsOf(loose: boolean) {
   return {
     ...textFields(INITIATE_FIELDS, loose),
     amount: required(
-      (value) => (isAmount(value) ? undefined : `${A_DECIMAL} (got "${shorten(value)}")`),
+      amountProblem,
       `${sentenceOf(amount)} The IPN signs it exactly as sent; a JSON number is accepted if it can be read exactly.`,
       amountJson(AMOUNT_PATTERN.source),
       otherAmount,
     ),
     site_logo: address(`${sentenceOf(siteLogo)} Optional with \`--loose\`.`, siteLogo.example),
-    checkout_theme: optional(
-      oneOf(CHECKOUT_THEMES, sentenceOf(checkoutTheme), { default: checkoutTheme.example }),
+    checkout_theme: field(
+      z.optional(z.enum(CHECKOUT_THEMES, { error: `must be ${CHECKOUT_THEMES.join(' or ')}` })),
+      sentenceOf(checkoutTheme),
+      { default: checkoutTheme.example },
     ),
   };
 }
@@ -79,7 +76,7 @@ export const InitiateRequest = postedMessage(
   'InitiateRequest',
   'What a merchant posts to initiate. Unknown fields are ignored.',
   withLogo.limited,
-  INITIATE_EXAMPLE,
+  exampleOf(INITIATE_FIELDS),
 );
 
 type InitiateFields = z.infer<typeof FORMS.optional.limited>;
@@ -132,7 +129,7 @@ function checked(posted: PostedFields, accepted: Accepted): InitiateFields {
   if (!Array.isArray(outcome)) return outcome;
   const names = Object.keys(posted.fields);
   const isJson = names.some((name) => /^\s*\{/.test(name));
-  const problems = [...wrongSeparator(names), ...markedName(names), ...outcome];
+  const problems = [...wrongSeparator(names), ...outcome];
   throw new GatewayError('invalid_fields', problems[0] ?? 'the fields are not valid', {
     problems,
     ...(isJson && {
@@ -150,15 +147,6 @@ function wrongSeparator(names: readonly string[]): string[] {
   const received = escaped.map((name) => `"${name}"`).join(', ');
   return [
     `the fields are separated by "&amp;" instead of "&", so these were received: ${received}. PHP's setting arg_separator.output is "&amp;": call http_build_query($fields, '', '&')`,
-  ];
-}
-
-/** The cause of a missing field that is the first in a body with a byte order mark. */
-function markedName(names: readonly string[]): string[] {
-  const marked = names.find((name) => name.startsWith('\uFEFF') && FIELD_NAMES.has(name.slice(1)));
-  if (marked === undefined) return [];
-  return [
-    `the body begins with a byte order mark, which is a part of the name ${marked.slice(1)}: send UTF-8 without it`,
   ];
 }
 

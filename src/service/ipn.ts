@@ -38,7 +38,7 @@ export function splice(amount: string, identifier: string): Record<'amount' | 'i
 }
 
 /** An IPN that is signed with the example key. */
-export const IPN_EXAMPLE = {
+const IPN_EXAMPLE = {
   status: 'success',
   signature: sign('100.00', 'order-1', DEFAULT_KEYS.secretKey),
   identifier: 'order-1',
@@ -87,6 +87,7 @@ export const Ipn = record(
     identifier: field(text, "The merchant's identifier as sent to initiate."),
     data: field(IpnData, 'The payment.'),
   },
+  IPN_EXAMPLE,
 );
 type IpnFields = z.infer<typeof Ipn>;
 

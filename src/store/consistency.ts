@@ -3,11 +3,11 @@ import { CURRENCY_CODE } from '../contract/amount.ts';
 import type { Records } from '../contract/state.ts';
 import { COLLECTION_NAMES, type CollectionName } from '../contract/vocabulary.ts';
 import { isCardNumber } from '../domain/card.ts';
-import type { Lists } from '../domain/state.ts';
+import type { Change } from '../domain/state.ts';
 import { damaged } from './errors.ts';
 
 /** Every collection of a state as plain records. */
-export type WholeState = Required<Lists>;
+export type WholeState = Required<Change>;
 
 /** Each collection with each of its fields, so that a renamed field causes a type error. */
 type CollectionField = {

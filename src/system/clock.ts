@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import TinyQueue from 'tinyqueue';
 import { LONGEST_MOVE_MS } from '../contract/time.ts';
 
@@ -27,15 +28,7 @@ export type MoveResult = 'reached' | 'past' | 'late';
 
 /** Waits in real time, at most until the signal is aborted. Never throws. */
 export function realPause(milliseconds: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = () => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = setTimeout(end, signal.aborted ? 0 : milliseconds);
-    signal.addEventListener('abort', end);
-  });
+  return pause(milliseconds, undefined, { signal }).catch(() => {});
 }
 
 /** The delay before a retry if something cannot be stored, for example on a full disk. */

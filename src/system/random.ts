@@ -19,10 +19,10 @@ export const systemRandom: RandomBytes = (_purpose, length) => {
  * Repeatable bytes: the same seed returns the same stream for each purpose. Never for keys and tokens.
  *
  * @param seed any text
- * @param generation identifies the state at the start. A restart with more records generates different bytes, so
- *   stored values are not repeated
+ * @param generation the number of records at the start: a restart with more generates different bytes, so that stored
+ *   values are not repeated
  */
-export function seededRandom(seed: string, generation: number | string): RandomBytes {
+export function seededRandom(seed: string, generation: number): RandomBytes {
   const counters = new Map<string, number>();
   return (purpose, length) => {
     const chunks: Buffer[] = [];

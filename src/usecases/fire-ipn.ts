@@ -16,7 +16,6 @@ import { verdictFields, verdictOnAttempt } from '../diagnosis/verdict.ts';
 import type { AttemptReport } from '../domain/delivery.ts';
 import { createIds } from '../domain/ids.ts';
 import { invent } from '../service/ipn.ts';
-import { disposable } from '../system/disposal.ts';
 import { systemRandom } from '../system/random.ts';
 
 /** In milliseconds, the same as the gateway's default. */
@@ -117,15 +116,18 @@ export async function fireWithoutEmulator(
     return seen.map((one) => firedIpn(startedAt, reportOn(request, one)));
   }
   const poster = new Poster(egress, {});
-  using _poster = disposable(() => poster.close());
-  const fired: FiredIpn[] = [];
-  for (let count = 0; count < times; count++) {
-    if (delay) await pause(delay);
-    const headers = [...ipnHeaders({ url, named: url }, { contentType, body }), ...madeHeaders()];
-    const request = { url, headers, body, timeoutMs: TIMEOUT_MS, signal: new AbortController().signal };
-    fired.push(firedIpn(timestamp(Date.now()), await poster.post(request)));
+  try {
+    const fired: FiredIpn[] = [];
+    for (let count = 0; count < times; count++) {
+      if (delay) await pause(delay);
+      const headers = [...ipnHeaders({ url, named: url }, { contentType, body }), ...madeHeaders()];
+      const request = { url, headers, body, timeoutMs: TIMEOUT_MS, signal: new AbortController().signal };
+      fired.push(firedIpn(timestamp(Date.now()), await poster.post(request)));
+    }
+    return fired;
+  } finally {
+    poster.close();
   }
-  return fired;
 }
 
 /** Copies are not attempts of a delivery, but have the same facts. */

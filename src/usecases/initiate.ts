@@ -32,19 +32,14 @@ interface Surroundings {
   settings: Settings;
 }
 
-/**
- * The error of a rejected request, with a hint for the log.
- *
- * @param isInObserved whether `--profile observed` accepts a currency, in any case
- */
+/** The error of a rejected request, with a hint for the log. */
 export function withInitiateHint(
   failed: GatewayError,
   posted: PostedFields,
-  isInObserved: (currency: string) => boolean,
   surroundings: Surroundings,
 ): GatewayError {
   const loose = readLoosely(posted);
-  const hint = loose && initiateHint(failed, loose, isInObserved, surroundings);
+  const hint = loose && initiateHint(failed, loose, surroundings);
   return hint ? failed.with({ hint }) : failed;
 }
 
@@ -65,13 +60,11 @@ function readLoosely(posted: PostedFields): InitiateCommand | undefined {
  *
  * @param failed the error of the request
  * @param loose the request as `--loose` reads it
- * @param isInObserved whether `--profile observed` accepts a currency, in any case
  * @returns undefined if there is nothing to add
  */
 function initiateHint(
   failed: GatewayError,
   loose: InitiateCommand,
-  isInObserved: (currency: string) => boolean,
   { state, settings }: Surroundings,
 ): Hint | undefined {
   const { publicKey: keyName } = INITIATE_NAMES;
@@ -83,11 +76,10 @@ function initiateHint(
   if (!options) return keyHint && key;
   const start = { command: 'start', options };
   const accept = hint`accept ${keyHint ? 'the other fields' : 'this request'} with: ${start}`;
-  const ways = isInObserved(currency) ? hint`use ${option('profile', 'observed')} or ${accept}` : accept;
   // Deployments have different currencies. Anything else is a mistake in the client.
   const isMistake = options.some(({ option: name }) => name === 'loose');
   const when = isMistake ? 'For clients that you cannot change' : 'If your gateway has this currency';
-  return keyHint ? hint`${key}. ${when}, ${ways}` : hint`${when}, ${ways}`;
+  return keyHint ? hint`${key}. ${when}, ${accept}` : hint`${when}, ${accept}`;
 }
 
 /** Undefined if no options help. */

@@ -88,11 +88,8 @@ export function paymentUseCases(parts: UseCaseDependencies) {
       store.commit((state) => initiatePosted(state, posted, mode, context(requestId))),
 
     /** The error of a rejected initiate, with a hint for the log. See `withInitiateHint`. */
-    withHint: (
-      failed: GatewayError,
-      posted: PostedFields,
-      isInObserved: (currency: string) => boolean,
-    ): GatewayError => withInitiateHint(failed, posted, isInObserved, { state: store.state, settings }),
+    withHint: (failed: GatewayError, posted: PostedFields): GatewayError =>
+      withInitiateHint(failed, posted, { state: store.state, settings }),
 
     /**
      * Settles a payment. A customer's code does, too, in the commit that checks it.

@@ -73,20 +73,6 @@ describe('the manifest', () => {
   });
 });
 
-it('reads a file that begins with a byte order mark', () => {
-  expect(readManifest(`\uFEFF${JSON.stringify(lines[0])}`, 'mine.jsonl')).toHaveLength(1);
-});
-
-it('reads a line without the fields that only a report shows', () => {
-  const { area, says, ...line } = lines.find(({ id }) => id === 'card-create') ?? expect.fail('no such line');
-  const [read] = readManifest(JSON.stringify(line), 'mine.jsonl');
-  expect(read).toEqual({
-    ...line,
-    area: 'cards',
-    says: 'POST /api/cards/save returns the expected response.',
-  });
-});
-
 describe('a malformed manifest', () => {
   const REQUEST = { method: 'GET', path: '/', headers: {}, body: null };
 

@@ -271,25 +271,6 @@ describe('a name', () => {
     expect(guard().unreachable(url) === null).toBe(isReachable);
   });
 
-  it('is cached by scheme, host and port only, however its URL is spelled', () => {
-    const user = fc.constantFrom('', '', 'localhost@', '8.8.8.8:80@');
-    const host = fc.constantFrom('localhost', '8.8.8.8', '127.0.0.1');
-    const port = fc.constantFrom('', ':80', ':4477');
-    const rest = fc.constantFrom('', '/', '?a=1', '#a', '/b?c', '\\@8.8.8.8', '/@8.8.8.8', '?@localhost');
-    const url = fc
-      .tuple(fc.constantFrom('http://', 'HTTP://', 'http:\\\\', 'http:/'), user, host, port, rest)
-      .map((parts) => parts.join(''))
-      .filter((text) => URL.canParse(text));
-    const own = () => new Egress([], () => 4477);
-    fc.assert(
-      fc.property(fc.array(url, { minLength: 2, maxLength: 8 }), (urls) => {
-        const used = own();
-        expect(urls.map((one) => used.unreachable(one))).toEqual(urls.map((one) => own().unreachable(one)));
-      }),
-      { numRuns: 500 },
-    );
-  });
-
   it('that looks public causes a warning that names the flag, unless it is allowed', () => {
     const url = 'http://shop.example.com/ipn';
     expect(guard().unreachable(url)).toBe(

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { run, start } from '../helpers/cli.ts';
+import { start } from '../helpers/cli.ts';
 import { linesNamed } from '../helpers/conform.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { freePort } from '../helpers/port.ts';
@@ -18,9 +18,6 @@ test('a profile can be chosen as the page shows', async () => {
   const { ready } = await start(['--in-memory', ...flags], { cwd });
   const status = await (await fetch(`${ready.url}/_sim/status`)).json();
   expect(status).toMatchObject({ fidelity: { profile: 'server' } });
-  await writeFile(join(cwd, 'gateway-sim.config.json'), fence(PROFILES, 'json'));
-  const { stdout } = await run(['--version', '--verbose'], { cwd });
-  expect(stdout).toContain('server, but siteLogo required  (');
 });
 
 test('the conform commands work as the page shows', async () => {

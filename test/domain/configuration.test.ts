@@ -29,8 +29,8 @@ it('uses the code of a currency as its name and symbol, and two decimals, by def
 describe('an outcome rule', () => {
   it.each([
     [[{ outcome: 'fail' }], 'outcomes.0 needs at least one of identifier, email and amount'],
-    [[{ identifier: 'a' }], 'outcomes.0.outcome is required'],
-    [[{ identifer: 'a', outcome: 'fail' }], 'unknown key outcomes.0.identifer: did you mean identifier?'],
+    [[{ identifier: 'a' }], 'outcomes.0.outcome must be one of approve, cancel, fail, expire, pending'],
+    [[{ identifer: 'a', outcome: 'fail' }], 'unknown field outcomes.0.identifer: did you mean identifier?'],
     [[{ email: '*', outcome: 'fail', delay: '721h' }], 'outcomes.0.delay must be a duration'],
   ])('%j is rejected with an error that names the place', (outcomes, message) => {
     const act = () => readStructures({ outcomes });

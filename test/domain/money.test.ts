@@ -7,7 +7,6 @@ import {
   amountFromNumber,
   chargeOn,
   compare,
-  parseAmountFormat,
   parseCurrency,
   renderAmount,
   subtract,
@@ -107,14 +106,6 @@ it('calculates exactly, in plain decimal text without an exponent', () => {
 });
 
 describe('the format of an amount in an IPN', () => {
-  it.each(['sent', 'stored', 'fixed:0', 'fixed:8'])('may be %s', (text) => {
-    expect(parseAmountFormat(text)).toBe(text);
-  });
-
-  it.each(['fixed:9', 'fixed:', 'fixed:2 ', 'fixed:-1', 'Sent', ''])('must not be %j', (text) => {
-    expect(parseAmountFormat(text)).toBeUndefined();
-  });
-
   it.each([
     ['100', 'stored', '100.00000000'],
     ['0.005', 'fixed:2', '0.01'],

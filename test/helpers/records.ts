@@ -72,7 +72,6 @@ export function settings({ ipn, ...changes }: SettingsChanges = {}): Settings {
     },
     delivery: 'ipn-then-redirect',
     pages: { origins: new Set(), hosts: new Set() },
-    keep: null,
     paymentExpiresMs: null,
     mapped: (url) => url,
     looksLocal: () => true,

@@ -155,38 +155,28 @@ describe('the examples of the document', () => {
   });
 
   const examples = operations.flatMap(({ method, path, operation }) => {
-    const { requestBody, responses } = operation;
-    const places = [
-      { at: ['requestBody'], content: requestBody?.content ?? {} },
-      ...Object.entries(responses).map(([status, { content = {} }]) => ({
-        at: ['responses', status],
-        content,
+    const { content = {} } = operation.requestBody ?? {};
+    return Object.entries(content).flatMap(([type, { examples: named = {} }]) =>
+      Object.values(named).map(({ value }) => ({
+        title: `${method.toUpperCase()} ${path} ${type}`,
+        place: ['paths', path, method, 'requestBody', 'content', type, 'schema'],
+        value,
       })),
-    ];
-    return places.flatMap(({ at, content }) =>
-      Object.entries(content).flatMap(([type, { examples: named = {} }]) =>
-        Object.entries(named).map(([name, { value }]) => ({
-          title: `${method.toUpperCase()} ${path} ${at.at(-1)} ${type}: ${name}`,
-          place: ['paths', path, method, ...at, 'content', type, 'schema'],
-          value,
-        })),
-      ),
     );
   });
 
-  it('exist for every request body and JSON response of the service', () => {
+  it('exist for every request body of the service', () => {
     const titles = examples.map(({ title }) => title).join('\n');
     for (const { method, path, operation } of operations) {
-      if (!/^Service: (payments|cards)$/.test(operation.tags[0] ?? '')) continue;
-      expect(titles).toContain(`${method.toUpperCase()} ${path} 200 application/json`);
-      if (operation.requestBody) expect(titles).toContain(`${method.toUpperCase()} ${path} requestBody`);
+      if (!/^Service: (payments|cards)$/.test(operation.tags[0] ?? '') || !operation.requestBody) continue;
+      expect(titles).toContain(`${method.toUpperCase()} ${path} application/json`);
     }
   });
 
   it('have an IPN', () => {
     const { requestBody } = document.webhooks.ipn.post;
     const place = ['webhooks', 'ipn', 'post', 'requestBody', 'content', 'application/json'];
-    const { value } = requestBody?.content['application/json']?.examples?.['success'] ?? {};
+    const { value } = requestBody?.content['application/json']?.examples?.['example'] ?? {};
     expect(value).toMatchObject({ status: 'success' });
     expect(contract.problems(value, ...place, 'schema')).toEqual([]);
   });

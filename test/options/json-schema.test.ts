@@ -58,7 +58,6 @@ const BY_KIND: Partial<Record<OptionKind, Values>> = {
 /** The values of options that differ from others of their kind. */
 const VALUES: Partial<Record<OptionName, Values>> = {
   port: { good: [0, 4477, 65535], bad: [-1, 65536, 1.5, '4477'] },
-  keep: { good: [1, 1000, '24h', '30m'], bad: [0, -1, 1.5, '2d', '', true, null] },
   publicUrl: {
     good: ['http://a.test', 'HTTPS://a.test:1/b/'],
     bad: [...ADDRESS.bad, 'http://a/?b', 'http://a/#b', 'http://a@b/'],
@@ -81,10 +80,6 @@ const VALUES: Partial<Record<OptionName, Values>> = {
   allowOrigin: {
     good: [[], ['https://shop.example'], ['null', 'http://a.example:8080/']],
     bad: ['https://shop.example', ['shop.example'], ['https://shop.example/path'], ['*'], null],
-  },
-  choices: {
-    good: [{}, { siteLogo: 'optional', settledVisit: 'error' }],
-    bad: [2, [], { siteLog: 'optional' }, { siteLogo: 'maybe' }],
   },
   charges: {
     good: [{}, { payment: { percent: '2', fixed: 0.3 }, card: {}, cardTransaction: { fixed: '0' } }],

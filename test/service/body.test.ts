@@ -116,11 +116,9 @@ describe('a form', () => {
   });
 });
 
-it.each([
-  ['application/json', '{"a":1}'],
-  ['multipart/form-data; boundary=XX', '--XX\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n--XX--'],
-])('names the byte order mark at the beginning of a body: %s', (type, body) => {
-  expect(() => fieldReader(type)(Buffer.from(`\uFEFF${body}`), type)).toThrowError(
+it('names the byte order mark at the beginning of JSON', () => {
+  const type = 'application/json';
+  expect(() => fieldReader(type)(Buffer.from('\uFEFF{"a":1}'), type)).toThrowError(
     expect.objectContaining({
       code: 'unparseable_body',
       message: expect.stringMatching(/: it begins with a byte order mark$/),

@@ -55,11 +55,10 @@ function refusal(given: PostedFields, changes: SettingsChanges = {}): GatewayErr
   throw new Error('it was accepted');
 }
 
-/** The hint in the log, as text. `--profile observed` accepts PKR in any case. */
+/** The hint in the log, as text. */
 function fixFor(given: PostedFields, changes: SettingsChanges = {}): string | undefined {
-  const isInObserved = (currency: string) => ['PKR', 'USD'].includes(currency.toUpperCase());
   const failed = refusal(given, changes);
-  const { hint } = withInitiateHint(failed, given, isInObserved, {
+  const { hint } = withInitiateHint(failed, given, {
     state: state(),
     settings: settings(changes),
   });
@@ -107,16 +106,6 @@ describe('the check of the initiate fields', () => {
       amount: '25',
       customerEmail: 'admin@localhost',
     });
-  });
-
-  it('names the byte order mark that hides the first field of a form', () => {
-    const form = new URLSearchParams(posted({}).fields as Record<string, string>).toString();
-    const type = 'application/x-www-form-urlencoded';
-    const { problems } = refusal(fieldReader(type)(Buffer.from(`\uFEFF${form}`), type));
-    expect(problems).toEqual([
-      'the body begins with a byte order mark, which is a part of the name public_key: send UTF-8 without it',
-      expect.stringMatching(/^public_key /),
-    ]);
   });
 
   it('names the separator of PHP that hides the fields', () => {
@@ -175,16 +164,7 @@ describe('the currency', () => {
 
   it.each([
     [{ currency: 'NPR' }, {}, `${CURRENCY} accept this request with: gateway-sim start --currency NPR`],
-    [
-      { currency: 'PKR' },
-      {},
-      `${CURRENCY} use --profile observed or accept this request with: gateway-sim start --currency PKR`,
-    ],
-    [
-      { currency: 'usd' },
-      {},
-      `${CLIENT} use --profile observed or accept this request with: gateway-sim start --loose`,
-    ],
+    [{ currency: 'usd' }, {}, `${CLIENT} accept this request with: gateway-sim start --loose`],
     [{ currency: 'npr' }, {}, `${CLIENT} accept this request with: gateway-sim start --loose --currency NPR`],
     [{ currency: 'npr' }, LOOSELY, `${CURRENCY} accept this request with: gateway-sim start --currency NPR`],
     [{ currency: '$' }, {}, undefined],
@@ -197,12 +177,12 @@ describe('the currency', () => {
     [
       { currency: 'PKR', site_logo: '' },
       {},
-      `${CLIENT} use --profile observed or accept this request with: gateway-sim start --loose --currency PKR`,
+      `${CLIENT} accept this request with: gateway-sim start --loose --currency PKR`,
     ],
     [
       { site_logo: '', public_key: 'pub_sim_nobody' },
       {},
-      `${KEY} ${CLIENT} use --profile observed or accept the other fields with: gateway-sim start --loose`,
+      `${KEY} ${CLIENT} accept the other fields with: gateway-sim start --loose`,
     ],
     [
       { currency: 'NPR', public_key: 'pub_sim_nobody' },
@@ -210,7 +190,7 @@ describe('the currency', () => {
       `${KEY} ${CURRENCY} accept the other fields with: gateway-sim start --currency NPR`,
     ],
     [{ currency: 'NPR', amount: 'ten' }, {}, undefined],
-    [LONG, {}, `${CLIENT} use --profile observed or accept this request with: gateway-sim start --loose`],
+    [LONG, {}, `${CLIENT} accept this request with: gateway-sim start --loose`],
     [{ ...LONG, amount: 'ten' }, {}, undefined],
     [{ customer_name: '' }, LOOSELY, undefined],
   ])(

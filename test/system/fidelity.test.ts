@@ -17,7 +17,7 @@ test.each(namesOf(PROFILES))(
 test.each([
   [{ amountFormat: 'stored' }, 'amountFormat stored'],
   [{ errorStatus: 'http' }, 'errorStatus http'],
-  [{ choices: { siteLogo: 'optional' } }, 'siteLogo optional'],
+  [{ loose: true, profile: 'server' }, 'valueLengths free'],
 ])('%j differs from the profile', (values, change) => {
   expect(changesWith(values)).toEqual([change]);
 });

@@ -16,7 +16,6 @@ const FIXTURES_FILE = 'gateway-sim.fixtures.json';
 /** Examples in the template for options that have neither a default nor an example in the table. */
 const EXAMPLES: Readonly<Partial<Record<string, unknown>>> = {
   fixtures: FIXTURES_FILE,
-  keep: 1_000,
   publicUrl: 'https://pay.example.test',
   ...DEFAULT_KEYS,
   tlsCert: 'localhost.pem',
@@ -33,7 +32,6 @@ const EXAMPLES: Readonly<Partial<Record<string, unknown>>> = {
   dbSkip: ['sessions'],
   ipnCa: 'ca.pem',
   controlToken: 'a-long-secret',
-  choices: { siteLogo: 'optional' },
   charges: { payment: { percent: '2', fixed: '0' }, card: { percent: '1' }, cardTransaction: { fixed: '0' } },
   currencies: [{ code: 'KES', name: 'Kenyan Shilling', symbol: 'KSh', decimals: 2 }],
   faults: [{ route: 'initiate', status: 503, times: 2 }],

@@ -353,7 +353,7 @@ export function controlRoutes(parts: AppDependencies, document: () => Promise<ob
         answer: Status,
         run: () => {
           const { dataDir, tlsCa, pid, startedAt } = runtime;
-          const { secretKey, controlToken, ...options } = runtime.options;
+          const { secretKey, controlToken, choices: _, ...options } = runtime.options;
           return {
             version: VERSION,
             mode: dataDir === null ? ('in-memory' as const) : ('on-disk' as const),
@@ -367,7 +367,7 @@ export function controlRoutes(parts: AppDependencies, document: () => Promise<ob
             notices: [...state.notices()],
             database: parts.ipns.database,
             counts: { ...recordCounts(parts), payments: paymentCounts(parts) },
-            fidelity: fidelityIn(options),
+            fidelity: fidelityIn(runtime.options),
             options: {
               ...options,
               secretKey: secretKey === undefined ? null : masked(secretKey),

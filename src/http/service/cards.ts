@@ -17,7 +17,6 @@ import {
   VirtualCardDetails,
   VirtualCardList,
 } from '../../service/cards.ts';
-import { EXAMPLES } from '../../service/examples.ts';
 import { CARD_PATHS } from '../../service/names.ts';
 import { readFields } from '../body.ts';
 import type { App, AppContext, AppDependencies } from '../environment.ts';
@@ -74,7 +73,7 @@ function endpointsOf({ cards }: AppDependencies): Endpoint[] {
       lines: 'card-list*, card-auth-*, card-route-list-post',
       description: 'Newest first, 15 per page. A page past the end is empty.',
       query: CardListQuery,
-      answers: [{ status: 200, schemas: [VirtualCardList], examples: EXAMPLES.cardList }],
+      answers: [{ status: 200, schemas: [VirtualCardList] }],
       errors: [422],
       handle: (c, merchant) => {
         const page = readPage(c.req.queries('page')?.at(-1));
@@ -87,7 +86,7 @@ function endpointsOf({ cards }: AppDependencies): Endpoint[] {
       summary: 'Get a virtual card with its transactions',
       lines: 'card-read*, card-transaction-*, card-charged, card-funded, card-route-card-delete',
       description: 'A card of another merchant is not found.',
-      answers: [{ status: 200, schemas: [VirtualCardDetails], examples: EXAMPLES.cardDetails }],
+      answers: [{ status: 200, schemas: [VirtualCardDetails] }],
       errors: [404, 405, 422],
       handle: (c, merchant) => {
         const card = cards.require(cardId(c), merchant);
@@ -101,8 +100,8 @@ function endpointsOf({ cards }: AppDependencies): Endpoint[] {
       lines:
         'card-create*, card-amount-*, card-currency-*, card-title-*, card-name-on-card-*, card-email-*, card-all-at-once, card-unknown-fields, card-form-refused, card-json-*, card-error-shape, card-record-*, card-charges-rate, card-route-save-*',
       description: 'New cards are active. Their charges are deducted from the amount.',
-      body: { schema: CardRequest, examples: EXAMPLES.cardRequest },
-      answers: [{ ...changed, examples: EXAMPLES.cardCreated }],
+      body: { schema: CardRequest },
+      answers: [changed],
       errors: [422],
       handle: async (c, merchant) => {
         const card = await cards.issue(merchant, readCard(await postedFields(c)));
@@ -116,8 +115,8 @@ function endpointsOf({ cards }: AppDependencies): Endpoint[] {
       lines: 'card-toggle-*, card-block*, card-activate*, card-route-toggle-get',
       description:
         'Succeeds and changes nothing if the card already has this status. A canceled card is rejected.',
-      body: { schema: ToggleRequest, examples: EXAMPLES.toggleRequest },
-      answers: [{ ...changed, examples: EXAMPLES.cardToggled }],
+      body: { schema: ToggleRequest },
+      answers: [changed],
       errors: [404, 409, 422],
       handle: async (c, merchant) => {
         const { cardId: id, action } = readToggle(await postedFields(c));
@@ -131,7 +130,7 @@ function endpointsOf({ cards }: AppDependencies): Endpoint[] {
       summary: 'Cancel a virtual card',
       lines: 'card-cancel*, card-route-cancel-get',
       description: 'Permanent: a canceled card is rejected.',
-      answers: [{ ...changed, examples: EXAMPLES.cardCanceled }],
+      answers: [changed],
       errors: [404, 409, 422],
       handle: async (c, merchant) => cardAnswer('canceled', await cards.apply(merchant, cardId(c), 'cancel')),
     },

@@ -4,13 +4,10 @@ import { GatewayError } from '../../contract/error.ts';
 import { ServiceError } from '../../contract/error-body.ts';
 import { FORM_TYPE, JSON_TYPE } from '../../contract/media-types.ts';
 import { isOwnPage, readOrigin } from '../../contract/page-origin.ts';
-import { PROFILES } from '../../contract/profiles.ts';
 import { shorten } from '../../contract/text.ts';
 import { MODES, type Mode } from '../../contract/vocabulary.ts';
-import { givenAs } from '../../options/resolve.ts';
 import { fieldReader, type PostedFields } from '../../service/body.ts';
 import { REJECTIONS, rejectionBody } from '../../service/errors.ts';
-import { EXAMPLES } from '../../service/examples.ts';
 import { InitiateAnswer, InitiateRequest, initiateAnswer } from '../../service/initiate.ts';
 import { INITIATE_PATHS } from '../../service/names.ts';
 import { headersOf, type RequestHeaders, readFields } from '../body.ts';
@@ -79,7 +76,6 @@ function operationOf(mode: Mode): Operation {
     body: {
       types: [FORM_TYPE, 'multipart/form-data', JSON_TYPE],
       schema: InitiateRequest,
-      examples: EXAMPLES.initiate,
     },
     answers: [
       {
@@ -87,7 +83,6 @@ function operationOf(mode: Mode): Operation {
         description: 'The checkout URL for the customer, or an error.',
         schemas: [InitiateAnswer, ServiceError],
         headers: { 'Access-Control-Allow-Origin': 'Always `*`.' },
-        examples: EXAMPLES.initiated[mode],
       },
     ],
     errors: [401, 403, 422],
@@ -137,9 +132,7 @@ async function answerInitiate(
     const isRejection = REJECTIONS.has(error.code);
     const isOk = isRejection && runtime.options.errorStatus === 'ok';
     const given = isRejection ? read : undefined;
-    const logged = given
-      ? payments.withHint(error, given, (currency) => isInObserved(currency, runtime))
-      : error;
+    const logged = given ? payments.withHint(error, given) : error;
     const rejection = isRejection ? rejectionBody(error, choices) : undefined;
     return respond(isOk ? 200 : statusOf(error), noteError(log, logged, parts, rejection));
   }
@@ -163,15 +156,6 @@ function otherNameFor(baseUrl: string, successUrl: string): string | undefined {
 
 const sameSiteNotice = (baseUrl: string, otherName: string, { style }: Pick<ServerRuntime, 'style'>) =>
   `the shop and the checkout are both on ${new URL(baseUrl).hostname}, so a cookie with SameSite=Strict survives the return from the checkout. In production it does not: start with ${style.option({ option: 'publicUrl', value: otherName })}`;
-
-/** Whether the emulator would accept a currency, in any case, with `--profile observed` and its other options. */
-function isInObserved(currency: string, { options, settings }: Pick<ServerRuntime, 'options' | 'settings'>) {
-  // The user's own options override a profile.
-  if (givenAs(options, 'loose') !== undefined) return false;
-  const code = currency.toUpperCase();
-  const added = givenAs(options, 'currency') === undefined ? PROFILES.observed.options.currency : [];
-  return settings.currencies.has(code) || added.some((one) => one.split(':', 1)[0] === code);
-}
 
 /**
  * The error for a browser request from a foreign page (chosen: initiate-foreign-origin*, initiate-null-origin,

@@ -84,29 +84,6 @@ describe('initiate', () => {
       expect.stringMatching(/ npx gateway-sim start --loose$/),
     ]);
   });
-
-  it.each<[options: StartOptions, changes: Record<string, string>, accepts: boolean]>([
-    [{}, { site_logo: '' }, true],
-    [{}, { currency: 'npr' }, true],
-    [{}, { currency: 'XOF' }, false],
-    [{ currencies: [{ code: 'KES' }] }, { currency: 'kes' }, true],
-    [{ loose: false }, { site_logo: '' }, false],
-    // The currencies of the user replace those of the profile.
-    [{ currency: ['KES'] }, { currency: 'NPR' }, false],
-    [{ currency: ['KES'] }, { currency: 'kes' }, true],
-  ])('with %j names --profile observed for %j only if that helps: %s', async (given, changes, accepts) => {
-    for (const [options, isNamed] of [
-      [given, accepts],
-      [{ ...given, profile: 'observed' }, false],
-    ] as const) {
-      const { url, publicKey, control } = await startSim(options);
-      const body = encoded(fields({ public_key: publicKey, ...changes }), 'form').body ?? '';
-      const answer = await fetch(`${url}/sandbox/payment/initiate`, { method: 'POST', body });
-      const isAccepted = Object.hasOwn((await answer.json()) as object, 'success');
-      expect(isAccepted).toBe(options === given ? false : accepts);
-      expect(JSON.stringify(await control('/requests')).includes('--profile observed')).toBe(isNamed);
-    }
-  });
 });
 
 const FORM = 'application/x-www-form-urlencoded';
