@@ -3,7 +3,6 @@ import { describeChanges } from '../contract/describe-changes.ts';
 import { FORGED_IPN_ACCEPTED, fixLabel, originOf, outcomeOf } from '../contract/describe-delivery.ts';
 import { command, type Hint, hint, renderHint } from '../contract/error.ts';
 import type { SimEvent } from '../contract/event.ts';
-import { FORM_TYPE } from '../contract/media-types.ts';
 import type { TimelineEntry } from '../contract/payment.ts';
 import { shownHeaders } from '../contract/secrets.ts';
 import { shorten } from '../contract/text.ts';
@@ -23,7 +22,7 @@ import { columns, onOneLine, Printed, wrapped } from './printed.ts';
 /** The reported part of a delivery. It has no id if it was sent without a server. */
 type ReportedDelivery = Pick<
   Delivery,
-  'url' | 'forwardedTo' | 'state' | 'contentType' | 'underWay' | 'nextAttemptAt' | 'verdict' | 'unexplained'
+  'url' | 'forwardedTo' | 'state' | 'underWay' | 'nextAttemptAt' | 'verdict' | 'unexplained'
 > & {
   id: string | null;
   attempts: readonly Pick<Attempt, 'number' | 'error' | 'responseStatus' | 'responseBody'>[];
@@ -96,7 +95,7 @@ export function firstLineOf(whole: string): string | undefined {
 
 /** What to run next if the last attempt was not accepted. */
 export function whatToDo(ipn: ReportedDelivery): Hint[] {
-  const { id, state, contentType, attempts, verdict, unexplained } = ipn;
+  const { id, state, attempts, verdict, unexplained } = ipn;
   const last = attempts.at(-1);
   // The egress guard rejected it, so nothing was sent.
   if (id === null || !last || state === 'refused' || verdict.tone !== 'bad') return [];
@@ -104,10 +103,7 @@ export function whatToDo(ipn: ReportedDelivery): Hint[] {
   return [
     ...(unexplained ? [hint`Find the cause: ${command('ipn diagnose', id)}`] : []),
     ...(isAnswered && !unexplained ? [hint`Request and response: ${command('ipn show', id)}`] : []),
-    // A copy of JSON would be JSON, too.
-    ...(state === 'failed' && contentType === FORM_TYPE
-      ? [hint`After the fix, resend it: ${command('ipn resend', id)}`]
-      : []),
+    ...(state === 'failed' ? [hint`After the fix, resend it: ${command('ipn resend', id)}`] : []),
   ];
 }
 
