@@ -73,8 +73,6 @@ export interface VerifyKeys extends Pick<Keys, 'secretKey'> {
   merchants?: Iterable<Keys & Pick<Merchant, 'name'>> | undefined;
   /** Replaced pairs of all merchants. `secretKey` may belong to one of them. */
   replaced?: readonly FormerKey[] | undefined;
-  /** The merchants of an emulator: one of them may have signed the IPN, if `secretKey` is wrong. */
-  signers?: readonly (Keys & Pick<Merchant, 'name'>)[] | undefined;
 }
 
 /** Fields that are signed, or that code signs by mistake. */

@@ -340,7 +340,7 @@ const verify = defineCommand({
   options: {
     body: text(
       'body',
-      'the body, a curl command, or the output of print_r or var_dump: as text, @file or - for stdin; or the id of an IPN (default: stdin)',
+      'the body, or the output of print_r or var_dump: as text, @file or - for stdin; or the id of an IPN (default: stdin)',
     ),
     ...KEYS,
     publicKey: text('key', 'your public key, to detect whether it was used to sign by mistake'),
@@ -360,7 +360,7 @@ const verify = defineCommand({
     if (!verdict.authentic && options.secret) {
       const { data } = await merchantsOf(connect).catch(() => ({ data: [] }));
       const replaced = data.flatMap(({ formerKeys }) => formerKeys ?? []);
-      verdict = verifyIpn(body, { ...keys, replaced, signers: data }, options.signature);
+      verdict = verifyIpn(body, { ...keys, replaced }, options.signature);
     }
     return {
       json: verdict,
