@@ -1,4 +1,3 @@
-import { basename } from 'node:path';
 import { useContext } from 'hono/jsx';
 import { describeFault, isSpent } from '../../../contract/active-fault.ts';
 import { command, type Hint, renderHint } from '../../../contract/error.ts';
@@ -42,7 +41,6 @@ export function renderPage(c: AppContext, parts: AppDependencies, page: Page, re
           <div id="trouble" role="status">
             <FaultChip parts={parts} page={page} />
             <ClockChip parts={parts} page={page} />
-            <EditChip parts={parts} />
           </div>
           {refusal && (
             <div class="box alert" id="problem" role="alert" data-keep="">
@@ -149,18 +147,6 @@ function ClockChip({ parts, page: { path } }: FrameProps) {
           <Form to={RESUME_CLOCK} hidden={{ from: path }} submit="Resume" />
         </>
       )}
-    </section>
-  );
-}
-
-function EditChip({ parts: { state } }: { parts: AppDependencies }) {
-  const kept = state.keptEdits().at(-1);
-  if (kept === undefined) return null;
-  return (
-    <section class="chip" id="alarm-edit" aria-label="Edited state">
-      <span>
-        db.json was edited and replaced; kept as <code>{basename(kept)}</code>
-      </span>
     </section>
   );
 }
