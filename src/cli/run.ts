@@ -2,17 +2,14 @@ import { existsSync, realpathSync } from 'node:fs';
 import { basename, delimiter, dirname, join, relative, resolve } from 'node:path';
 import { Command as Commander, CommanderError, Help, Option } from 'commander';
 import { GatewayError, hint, kebab, nearestName, renderHint, synonymOf, usage } from '../contract/error.ts';
-import { PROFILE_NAMES } from '../contract/profiles.ts';
 import { namesOf } from '../contract/vocabulary.ts';
 import { environmentName, readValue } from '../options/resolve.ts';
 import { isFileOnly, START_OPTIONS } from '../options/start-options.ts';
-import { fidelityIn, fidelityOf, profileText } from '../system/fidelity.ts';
 import { packaged, VERSION } from '../system/package-info.ts';
 import { COMMON_OPTIONS, type Command, type Group, type OptionDeclaration } from './command.ts';
-import { readConfiguration, startConfiguration } from './configuration.ts';
 import { NEVER_GUESS } from './connection-flags.ts';
 import type { Io } from './io.ts';
-import { hintStyle, Output, pairs, typed, YARN_1 } from './output.ts';
+import { hintStyle, Output, typed, YARN_1 } from './output.ts';
 import { columns } from './printed.ts';
 
 /** The commands and groups, in the order of the help. Only the requested one is loaded. */
@@ -57,11 +54,6 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
     return 0;
   }
   try {
-    const version = await verboseVersion(words, io);
-    if (version !== undefined) {
-      new Output(io, {}).line(version);
-      return 0;
-    }
     let exitCode = 0;
     const program = await buildProgram({
       first,
@@ -109,28 +101,6 @@ function introduction(invocation: string): string {
     '',
     `For all commands, run: ${invocation} --help`,
   ].join('\n');
-}
-
-/**
- * The output of `--version --verbose`: the version, the profile that `start` would use here, and the facts behind each
- * profile. Undefined for any other command line.
- */
-async function verboseVersion(words: readonly string[], io: Io): Promise<string | undefined> {
-  const rest = words.filter((word) => !['--verbose', '--version', '-V'].includes(word));
-  if (words.length - rest.length !== 2 || !words.includes('--verbose')) return undefined;
-  const [, profile] = /^--profile[= ](.*)$/s.exec(rest.join(' ')) ?? [];
-  if (rest.length && profile === undefined) return undefined;
-  const options = startConfiguration({ profile }, io.env, await readConfiguration(io));
-  const others = PROFILE_NAMES.filter((name) => name !== options.profile);
-  const fidelity = fidelityIn(options);
-  const { lines, documented, observed, chosen } = fidelity;
-  const counts = `${lines} facts: ${documented} documented, ${observed} observed, ${chosen} chosen`;
-  const facts = pairs({
-    Profile: `${profileText(fidelity)}  (${counts})`,
-    Others: others.map((name) => `${name} ${fidelityOf(name).lines}`).join(', '),
-    Node: `${process.version} ${process.platform} ${process.arch}`,
-  });
-  return `${VERSION}\n${facts}`;
 }
 
 /** Commands whose stdout belongs to the emulator or program that they run. Errors must not appear there. */
@@ -290,7 +260,7 @@ export async function buildProgram({
 } = {}): Promise<Commander> {
   const program = new Commander(invocation)
     .description('A local emulator of a hosted payment gateway. No real money moves.')
-    .version(VERSION, '-V, --version', 'print the version; with --verbose also the active profile')
+    .version(VERSION, '-V, --version', 'print the version')
     .showHelpAfterError(`  For all commands, run: ${invocation} --help`)
     .addHelpText('after', examples(['start', 'payments create', 'pay --approve'], invocation))
     .addHelpText('after', EXIT_CODE_HELP);

@@ -11,7 +11,7 @@ interface Fidelity {
   chosen: number;
 }
 
-export function fidelityOf(profile: ProfileName): Fidelity {
+function fidelityOf(profile: ProfileName): Fidelity {
   const lines = manifestLines().filter(({ profiles }) => profiles.includes(profile));
   const count = (source: Source) => lines.filter(({ source: { kind } }) => kind === source).length;
   const [documented, observed, chosen] = [count('documented'), count('observed'), count('chosen')];
