@@ -72,6 +72,7 @@ export function bannerText(
     Forwarded: options.forwardIpn.map((target) => secrets.mask(target)).join(', ') || undefined,
     Aliases:
       proxyPort === null && hosts ? `${hosts}   (${protocol}//, add them to your hosts file)` : undefined,
+    Trust: tlsCa === null ? undefined : `${tlsCa}   (nothing was installed)`,
     Sandbox: `e-mail ${options.sandboxEmail}   code ${options.sandboxCode}`,
     Live: render(hint`e-mail ${liveEmail}   code from: ${command('inbox', ...token)}`),
     Profile: profileText({ profile: options.profile, changes: changesIn(options) }),
@@ -85,26 +86,12 @@ export function bannerText(
     '',
     ...facts.split('\n'),
     ...faultsOf(server).map((fault) => colour.red(`FAULT ON      ${fault}`)),
-    ...(tlsCa === null ? [] : trustLines(tlsCa, cwd)),
     '',
     render(hint`Try it        ${example}`),
     'Run commands in this folder, where they find gateway-sim.',
     render(hint`Press Ctrl-C to stop. For all commands, run: ${command('--help')}`),
   ];
   return Printed.lines(['', ...lines.map((line) => (line === '' ? line : Printed.line`  ${line}`)), '']);
-}
-
-/** How clients trust the certificate. Nothing is installed. */
-function trustLines(tlsCa: string, cwd: string): string[] {
-  const path = relative(cwd, tlsCa);
-  return [
-    '',
-    `Trust         ${path.startsWith('..') ? tlsCa : path}   (nothing was installed)`,
-    `  PHP         php -d curl.cainfo=${tlsCa} -d openssl.cafile=${tlsCa}`,
-    `  Node        NODE_EXTRA_CA_CERTS=${tlsCa}`,
-    `  Python      SSL_CERT_FILE=${tlsCa}   (requests: REQUESTS_CA_BUNDLE)`,
-    `  Browsers    import it as a certificate authority, or accept the warning`,
-  ];
 }
 
 /** @param log undefined for an emulator in memory that another command started */
