@@ -278,7 +278,6 @@ describe('IPNs', () => {
     expect(elsewhere).toContain(other.to);
     expect(elsewhere).toContain('Your shop: accepted 3 times</span>');
     const forged = await followed(await post(`/_sim/ui/ipns/${id}/tamper`, { tamper: 'case', from }));
-    expect(forged).toContain('it does not match the secret key');
     expect(forged).toContain('data-state="forgery-accepted">Your shop: forged IPN accepted</span>');
     expect(receiver.requests.map(({ url }) => url)).toEqual(['/ipn', '/ipn', '/other', '/ipn']);
   });
@@ -315,11 +314,6 @@ describe('IPNs', () => {
     expect(html).toContain('data[amount] = 49.90');
     expect(html).toContain('data%5Bamount%5D=49.90');
     expect(html).toContain('&quot;oops&quot;: true');
-    expect(html).toContain('Correct: upper-case hex HMAC-SHA256');
-    await post('/_sim/ui/settings/keys', {});
-    expect(await (await get(`/_sim/ui/ipns/${id}`)).text()).toMatch(
-      /it does not match the secret key.*which has since been replaced/s,
-    );
   });
 });
 
