@@ -33,10 +33,10 @@ export const INTERRUPTED = 130;
 
 /** Commands as the user would type them, with the flags that select the same emulator. */
 export function hintStyle(invocation: string, connection: (command: string) => string = () => ''): HintStyle {
-  const written = ({ command, args = [], options = [] }: CommandHint) => {
+  const written = ({ command, args = [] }: CommandHint) => {
     const [first = ''] = command.split(' ', 1);
     const finds = NEED_NO_SERVER.includes(first) || args.some((arg) => /^--(url|data-dir|help)\b/.test(arg));
-    const parts = [finds ? '' : connection(command), command, ...args, ...options.map(PLAIN.option)];
+    const parts = [finds ? '' : connection(command), command, ...args];
     const line = typed(invocation, parts.filter(Boolean).join(' '));
     return line.includes(' -- -- ') ? `${line} (Yarn 1 removes the first --)` : line;
   };

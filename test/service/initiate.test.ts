@@ -174,19 +174,15 @@ describe('the currency', () => {
   const KEY = 'public_key is also wrong. Show the public key of this emulator with: gateway-sim keys show.';
 
   it.each([
-    [{ currency: 'NPR' }, {}, `${CURRENCY} accept this request with: gateway-sim start --currency NPR`],
+    [{ currency: 'NPR' }, {}, `${CURRENCY} accept this request with --currency NPR`],
     [
       { currency: 'PKR' },
       {},
-      `${CURRENCY} use --profile observed or accept this request with: gateway-sim start --currency PKR`,
+      `${CURRENCY} use --profile observed or accept this request with --currency PKR`,
     ],
-    [
-      { currency: 'usd' },
-      {},
-      `${CLIENT} use --profile observed or accept this request with: gateway-sim start --loose`,
-    ],
-    [{ currency: 'npr' }, {}, `${CLIENT} accept this request with: gateway-sim start --loose --currency NPR`],
-    [{ currency: 'npr' }, LOOSELY, `${CURRENCY} accept this request with: gateway-sim start --currency NPR`],
+    [{ currency: 'usd' }, {}, `${CLIENT} use --profile observed or accept this request with --loose`],
+    [{ currency: 'npr' }, {}, `${CLIENT} accept this request with --loose and --currency NPR`],
+    [{ currency: 'npr' }, LOOSELY, `${CURRENCY} accept this request with --currency NPR`],
     [{ currency: '$' }, {}, undefined],
     [{ currency: '$', site_logo: '' }, {}, undefined],
     [
@@ -197,20 +193,20 @@ describe('the currency', () => {
     [
       { currency: 'PKR', site_logo: '' },
       {},
-      `${CLIENT} use --profile observed or accept this request with: gateway-sim start --loose --currency PKR`,
+      `${CLIENT} use --profile observed or accept this request with --loose and --currency PKR`,
     ],
     [
       { site_logo: '', public_key: 'pub_sim_nobody' },
       {},
-      `${KEY} ${CLIENT} use --profile observed or accept the other fields with: gateway-sim start --loose`,
+      `${KEY} ${CLIENT} use --profile observed or accept the other fields with --loose`,
     ],
     [
       { currency: 'NPR', public_key: 'pub_sim_nobody' },
       {},
-      `${KEY} ${CURRENCY} accept the other fields with: gateway-sim start --currency NPR`,
+      `${KEY} ${CURRENCY} accept the other fields with --currency NPR`,
     ],
     [{ currency: 'NPR', amount: 'ten' }, {}, undefined],
-    [LONG, {}, `${CLIENT} use --profile observed or accept this request with: gateway-sim start --loose`],
+    [LONG, {}, `${CLIENT} use --profile observed or accept this request with --loose`],
     [{ ...LONG, amount: 'ten' }, {}, undefined],
     [{ customer_name: '' }, LOOSELY, undefined],
   ])(
