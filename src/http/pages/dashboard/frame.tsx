@@ -1,12 +1,11 @@
-import { useContext } from 'hono/jsx';
 import { describeFault, isSpent } from '../../../contract/active-fault.ts';
-import { command, type Hint, renderHint } from '../../../contract/error.ts';
+import { command, renderHint } from '../../../contract/error.ts';
 import { timestamp } from '../../../contract/time.ts';
 import { namesOf } from '../../../contract/vocabulary.ts';
 import { VERSION } from '../../../system/package-info.ts';
 import { type AppContext, type AppDependencies, basePath } from '../../environment.ts';
 import { below, Link, renderDocument, secure } from '../layout.tsx';
-import { Copyable, Time } from './blocks.tsx';
+import { Time } from './blocks.tsx';
 import { Form } from './forms.tsx';
 import { type Page, PageContext, type Refusal } from './page.tsx';
 import { CLEAR_FAULTS, FAULTS, LISTS, PLACES, RESUME_CLOCK, UI } from './paths.ts';
@@ -49,7 +48,7 @@ export function renderPage(c: AppContext, parts: AppDependencies, page: Page, re
                   <strong>{problem}</strong>
                 </p>
               ))}
-              {refusal.error.hint && <Fix of={refusal.error.hint} />}
+              {refusal.error.hint && <p>{renderHint(refusal.error.hint, runtime.style)}</p>}
             </div>
           )}
           {page.content}
@@ -60,21 +59,6 @@ export function renderPage(c: AppContext, parts: AppDependencies, page: Page, re
         </footer>
       </div>
     </PageContext.Provider>,
-  );
-}
-
-function Fix({ of }: { of: Hint }) {
-  const { style } = useContext(PageContext);
-  return (
-    <p>
-      {of.map((part, index) =>
-        typeof part !== 'string' && 'command' in part ? (
-          <Copyable id={`fix-${index}`} text={style.command(part)} what="the command" />
-        ) : (
-          renderHint([part], style)
-        ),
-      )}
-    </p>
   );
 }
 

@@ -1,5 +1,5 @@
 import type { Mask } from '../../../contract/secrets.ts';
-import { MODES, PAYMENT_STATUSES } from '../../../contract/vocabulary.ts';
+import { PAYMENT_STATUSES } from '../../../contract/vocabulary.ts';
 import type { Payment } from '../../../domain/state.ts';
 import type { AppDependencies } from '../../environment.ts';
 import { rejectedInitiates } from '../../rejected-initiates.ts';
@@ -29,9 +29,7 @@ const PAYMENTS: List<Payment> = {
         shown: { [ATTENTION]: <Status of="refused">Needs attention</Status> },
         of: (payment, { payments }) =>
           payments.attention(payment) ? [payment.status, ATTENTION] : [payment.status],
-        isCounted: true,
       },
-      { name: 'mode', values: MODES, label: 'Mode' },
     ],
     texts: [
       'identifier',
@@ -43,6 +41,7 @@ const PAYMENTS: List<Payment> = {
       'currency',
       'details',
       'ipnUrl',
+      'mode',
     ],
     isOfAudit,
   },
@@ -143,7 +142,7 @@ function Rejected({ parts }: { parts: AppDependencies }) {
         ))}
       </ul>
       {rest > 0 && (
-        <Link href={listPath('requests', { route: 'initiate', result: 'rejected' })}>
+        <Link href={listPath('requests', { route: 'initiate', text: 'rejected' })}>
           And {grouped(rest)} more in Requests
         </Link>
       )}
