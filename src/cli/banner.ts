@@ -94,18 +94,12 @@ export function bannerText(
   return Printed.lines(['', ...lines.map((line) => (line === '' ? line : Printed.line`  ${line}`)), '']);
 }
 
-/** @param log undefined for an emulator in memory that another command started */
-export function detachedBannerText(
-  ready: ReadyEvent,
-  log: string | undefined,
-  { render }: Output,
-  cwd: string,
-): string {
+export function detachedBannerText(ready: ReadyEvent, log: string, { render }: Output, cwd: string): string {
   const facts = pairs({
     'Base URL': ready.url,
     ...accessTo(ready),
     Trust: ready.tlsCa ?? undefined,
-    Log: log && (ready.dataDir ? relative(cwd, log) : log),
+    Log: ready.dataDir ? relative(cwd, log) : log,
     'Stop it': render([command('stop')]),
   });
   return `gateway-sim is running in the background (process ${ready.pid})\n\n${facts}`;
