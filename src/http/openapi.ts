@@ -173,12 +173,10 @@ const SHAPES = {
   service: { [JSON_TYPE]: media(ref(ServiceError)) },
   checkout: { [HTML_TYPE]: media(TEXT), [JSON_TYPE]: media(ref(ServiceError)) },
   control: { [JSON_TYPE]: media(ref(ControlError)) },
-  page: { [HTML_TYPE]: media(TEXT), [JSON_TYPE]: media(ref(ControlError)) },
 } satisfies Record<string, ContentObject>;
 
 function sideOf(tag: Tag): keyof typeof SHAPES {
   if (tag === 'Service: checkout') return 'checkout';
-  if (tag === 'Dashboard') return 'page';
   return tag.startsWith('Control') ? 'control' : 'service';
 }
 
