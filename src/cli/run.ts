@@ -9,7 +9,7 @@ import { packaged, VERSION } from '../system/package-info.ts';
 import { COMMON_OPTIONS, type Command, type Group, type OptionDeclaration } from './command.ts';
 import { NEVER_GUESS } from './connection-flags.ts';
 import type { Io } from './io.ts';
-import { hintStyle, Output, typed, YARN_1 } from './output.ts';
+import { hintStyle, Output } from './output.ts';
 import { columns } from './printed.ts';
 
 /** The commands and groups, in the order of the help. Only the requested one is loaded. */
@@ -90,7 +90,7 @@ function introduction(invocation: string): string {
   });
   const width = invocation.length + 'exec -- npm test'.length + 5;
   const rows = commands.map(([name, about]) => {
-    const line = `  ${typed(invocation, name)}`;
+    const line = `  ${invocation} ${name}`;
     return width + about.length > MAX_LINE ? `${line}\n      ${about}` : line.padEnd(width) + about;
   });
   return [
@@ -204,9 +204,6 @@ function requireNoExcess({ args, registeredArguments, parent }: Commander): void
 
 /** The shortest way to run this program in the folder, so that printed commands can be pasted. */
 function invocationOf([, script = 'gateway-sim']: readonly string[], { env, cwd }: Io): string {
-  // In a script, its name is that of the script, and Yarn removes nothing.
-  if (env['npm_config_user_agent']?.startsWith('yarn/1.') && env['npm_lifecycle_event'] === 'gateway-sim')
-    return YARN_1;
   if (env['npm_command'] === 'exec') {
     return basename(env['_'] ?? '') === 'npm' ? 'npm exec -- gateway-sim' : 'npx gateway-sim';
   }
@@ -341,7 +338,7 @@ class Layout extends Help {
 
 function examples(lines: readonly string[], invocation: string): string {
   const heading = lines.length > 1 ? 'Examples' : 'Example';
-  return `\n${heading}:\n${lines.map((line) => onLines(typed(invocation, line))).join('\n')}`;
+  return `\n${heading}:\n${lines.map((line) => onLines(`${invocation} ${line}`)).join('\n')}`;
 }
 
 const MAX_LINE = 80;

@@ -90,25 +90,6 @@ describe('exec', () => {
     expect(quiet.stderr).toBe('');
   });
 
-  it.each([[[]], [['npm', 'test', '--coverage']]])(
-    'says that Yarn 1 removes the first --, with the words %j',
-    async (words) => {
-      const env = {
-        npm_config_user_agent: 'yarn/1.22.22 npm/? node/v20.20.2',
-        npm_lifecycle_event: 'gateway-sim',
-      };
-      const { code, stderr } = await run(['exec', ...words], { cwd: await temporaryFolder(), env });
-      expect([code, stderr]).toEqual([
-        2,
-        expect.stringMatching(
-          /yarn gateway-sim exec -- -- npm test( --coverage)? \(Yarn 1 removes the first --\)/,
-        ),
-      ]);
-      const help = await run(['exec', '--help'], { cwd: await temporaryFolder(), env });
-      expect(help.stdout).toContain('  yarn gateway-sim exec -- -- npm test\n');
-    },
-  );
-
   it('names assertDelivered if the receiver is gone', async () => {
     const { stderr } = await run(['exec', ...paying(['49.90', '7.50'])], { cwd: await temporaryFolder() });
     expect(
