@@ -85,7 +85,6 @@ export function bannerText(
     Printed.line`${colour.bold('gateway-sim')} ${VERSION}   ${colour.yellow('LOCAL EMULATOR, no real money moves')}`,
     '',
     ...facts.split('\n'),
-    ...faultsOf(server).map((fault) => colour.red(`FAULT ON      ${fault}`)),
     '',
     render(hint`Try it        ${example}`),
     'Run commands in this folder, where they find gateway-sim.',
@@ -128,10 +127,6 @@ export const leftText = (at: string) => `${dueText(at)}; it continues after the 
 export function noticesOf(server: RunningServer, { quiet }: { quiet: boolean }): string[] {
   const { nextDue } = server.parts.clock.read();
   const due = nextDue === null || quiet ? [] : [dueText(new Date(nextDue).toISOString())];
-  const faults = faultsOf(server).map((fault) => `FAULT ON  ${fault}`);
+  const faults = server.faults().map((fault) => `FAULT ON  ${fault}`);
   return [...server.notices, ...due, ...faults].map((notice) => `gateway-sim: ${notice}`);
-}
-
-function faultsOf({ faults }: RunningServer): string[] {
-  return faults();
 }
