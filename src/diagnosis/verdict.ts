@@ -420,7 +420,7 @@ export function verdictOnAttempt(
 }
 
 /** Describes the fault rule that acted on an attempt; null if none did. */
-export function faultOf({ fault }: Pick<Attempt, 'fault'>): string | null {
+function faultOf({ fault }: Pick<Attempt, 'fault'>): string | null {
   // A rule that only postpones still sends the IPN.
   return fault && `Your fault rule: ${describeEffects(fault) || 'sent late'}`;
 }
