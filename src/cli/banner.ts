@@ -72,6 +72,7 @@ export function bannerText(
     Forwarded: options.forwardIpn.map((target) => secrets.mask(target)).join(', ') || undefined,
     Aliases:
       proxyPort === null && hosts ? `${hosts}   (${protocol}//, add them to your hosts file)` : undefined,
+    Trust: tlsCa === null ? undefined : `${tlsCa}   (nothing was installed)`,
     Sandbox: `e-mail ${options.sandboxEmail}   code ${options.sandboxCode}`,
     Live: render(hint`e-mail ${liveEmail}   code from: ${command('inbox', ...token)}`),
     Profile: profileText(fidelityIn(options)),
@@ -84,8 +85,6 @@ export function bannerText(
     Printed.line`${colour.bold('gateway-sim')} ${VERSION}   ${colour.yellow('LOCAL EMULATOR, no real money moves')}`,
     '',
     ...facts.split('\n'),
-    ...faultsOf(server).map((fault) => colour.red(`FAULT ON      ${fault}`)),
-    ...(tlsCa === null ? [] : trustLines(tlsCa, cwd)),
     '',
     render(hint`Try it        ${example}`),
     'Run commands in this folder, where they find gateway-sim.',
@@ -94,31 +93,12 @@ export function bannerText(
   return Printed.lines(['', ...lines.map((line) => (line === '' ? line : Printed.line`  ${line}`)), '']);
 }
 
-/** How clients trust the certificate. Nothing is installed. */
-function trustLines(tlsCa: string, cwd: string): string[] {
-  const path = relative(cwd, tlsCa);
-  return [
-    '',
-    `Trust         ${path.startsWith('..') ? tlsCa : path}   (nothing was installed)`,
-    `  PHP         php -d curl.cainfo=${tlsCa} -d openssl.cafile=${tlsCa}`,
-    `  Node        NODE_EXTRA_CA_CERTS=${tlsCa}`,
-    `  Python      SSL_CERT_FILE=${tlsCa}   (requests: REQUESTS_CA_BUNDLE)`,
-    `  Browsers    import it as a certificate authority, or accept the warning`,
-  ];
-}
-
-/** @param log undefined for an emulator in memory that another command started */
-export function detachedBannerText(
-  ready: ReadyEvent,
-  log: string | undefined,
-  { render }: Output,
-  cwd: string,
-): string {
+export function detachedBannerText(ready: ReadyEvent, log: string, { render }: Output, cwd: string): string {
   const facts = pairs({
     'Base URL': ready.url,
     ...accessTo(ready),
     Trust: ready.tlsCa ?? undefined,
-    Log: log && (ready.dataDir ? relative(cwd, log) : log),
+    Log: ready.dataDir ? relative(cwd, log) : log,
     'Stop it': render([command('stop')]),
   });
   return `gateway-sim is running in the background (process ${ready.pid})\n\n${facts}`;
@@ -147,10 +127,6 @@ export const leftText = (at: string) => `${dueText(at)}; it continues after the 
 export function noticesOf(server: RunningServer, { quiet }: { quiet: boolean }): string[] {
   const { nextDue } = server.parts.clock.read();
   const due = nextDue === null || quiet ? [] : [dueText(new Date(nextDue).toISOString())];
-  const faults = faultsOf(server).map((fault) => `FAULT ON  ${fault}`);
+  const faults = server.faults().map((fault) => `FAULT ON  ${fault}`);
   return [...server.notices, ...due, ...faults].map((notice) => `gateway-sim: ${notice}`);
-}
-
-function faultsOf({ faults }: RunningServer): string[] {
-  return faults();
 }

@@ -6,7 +6,7 @@ import { dirname, join, resolve } from 'node:path';
 import { command, GatewayError, hint, SECOND_EMULATOR } from '../contract/error.ts';
 import { controlServer } from '../library/control-client.ts';
 import { requireMerchant } from '../library/merchant-client.ts';
-import { givenAs, isGivenByUser, isSecure, ownUrlOf } from '../options/resolve.ts';
+import { givenAs, isGivenByUser } from '../options/resolve.ts';
 import { type OptionName, type ResolvedOptions, START_OPTIONS } from '../options/start-options.ts';
 import { LOG_FILE, makeDataFolder } from '../store/folder.ts';
 import { readServerInfo } from '../store/server-file.ts';
@@ -25,30 +25,17 @@ export async function startInBackground(options: ResolvedOptions, context: Conte
 }
 
 /**
- * The emulator that already uses the folder or, in memory, the port; undefined if none responds.
+ * The emulator that already uses the folder; undefined if none responds.
  *
- * @throws GatewayError `folder_in_use` or `port_in_use` if it was started with other options
+ * @throws GatewayError `folder_in_use` if it was started with other options
  */
-async function runningOn(
-  options: ResolvedOptions,
-): Promise<(Started & { log: string | undefined }) | undefined> {
-  const { inMemory, dataDir: folder, controlToken: token = null } = options;
-  // An emulator in memory has no server.json. Its generated certificate is unknown, so HTTPS cannot be checked.
-  const onPort =
-    options.port === 0 || isSecure(options)
-      ? undefined
-      : { url: ownUrlOf(options, options.port), controlToken: token };
-  const found = inMemory ? onPort : await readServerInfo(resolve(folder));
+async function runningOn(options: ResolvedOptions): Promise<(Started & { log: string }) | undefined> {
+  const folder = resolve(options.dataDir);
+  const found = options.inMemory ? undefined : await readServerInfo(folder);
   if (!found || (await probe(found, PROBE_MS)) !== 'ready') return undefined;
   const { url, controlToken } = found;
   const server = controlServer(found);
-  const keys = await requireMerchant(server).catch((error: unknown) => {
-    // The emulator has another token: the start fails because its port is in use.
-    if (inMemory && error instanceof GatewayError && error.code === 'unauthorized') return undefined;
-    throw error;
-  });
-  if (!keys) return undefined;
-  const { publicKey, secretKey } = keys;
+  const { publicKey, secretKey } = await requireMerchant(server);
   const status = await server.call('GET /status');
   const { dataDir, tlsCa, pid } = status;
   const port = Number(new URL(url).port);
@@ -56,18 +43,16 @@ async function runningOn(
   const differing = firstDiffering(options, { ...status.options, ...secrets, port });
   if (differing !== undefined) {
     throw new GatewayError(
-      inMemory ? 'port_in_use' : 'folder_in_use',
+      'folder_in_use',
       `the emulator at ${url} (process ${pid}) was started with a different ${differing}`,
-      {
-        hint: hint`${SECOND_EMULATOR}, or stop this one with: ${inMemory ? command('stop', '--url', url) : command('stop')}`,
-      },
+      { hint: hint`${SECOND_EMULATOR}, or stop this one with: ${command('stop')}` },
     );
   }
   const emulator = { url, port, ...secrets, dataDir, tlsCa, pid };
   return {
     ready: readyEvent(emulator, status.url, status.options['proxy'] === true),
     notices: [`gateway-sim: already running at ${url} with these options`],
-    log: inMemory ? undefined : join(resolve(folder), LOG_FILE),
+    log: join(folder, LOG_FILE),
   };
 }
 

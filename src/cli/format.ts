@@ -3,10 +3,8 @@ import { describeChanges } from '../contract/describe-changes.ts';
 import { FORGED_IPN_ACCEPTED, fixLabel, originOf, outcomeOf } from '../contract/describe-delivery.ts';
 import { command, type Hint, hint, renderHint } from '../contract/error.ts';
 import type { SimEvent } from '../contract/event.ts';
-import { FORM_TYPE } from '../contract/media-types.ts';
 import type { TimelineEntry } from '../contract/payment.ts';
 import { shownHeaders } from '../contract/secrets.ts';
-import { shorten } from '../contract/text.ts';
 import { moment, REDIRECT_WAIT_MS } from '../contract/time.ts';
 import type { Verdict } from '../contract/verdict.ts';
 import { PAYMENT_EVENTS, TIMELINE_EVENTS } from '../contract/vocabulary.ts';
@@ -23,7 +21,7 @@ import { columns, onOneLine, Printed, wrapped } from './printed.ts';
 /** The reported part of a delivery. It has no id if it was sent without a server. */
 type ReportedDelivery = Pick<
   Delivery,
-  'url' | 'forwardedTo' | 'state' | 'contentType' | 'underWay' | 'nextAttemptAt' | 'verdict' | 'unexplained'
+  'url' | 'forwardedTo' | 'state' | 'underWay' | 'nextAttemptAt' | 'verdict' | 'unexplained'
 > & {
   id: string | null;
   attempts: readonly Pick<Attempt, 'number' | 'error' | 'responseStatus' | 'responseBody'>[];
@@ -81,22 +79,9 @@ export function answerText({ error, responseBody }: Pick<Attempt, 'error' | 'res
   return words === undefined ? undefined : onOneLine(words);
 }
 
-/** Maximum characters of a response in a line. */
-const SHOWN_OF_ANSWER = 200;
-
-/** The first line of a response, without markup; undefined if there is none. */
-export function firstLineOf(whole: string): string | undefined {
-  const body = whole.slice(0, 16_384);
-  const text = /^\s*</.test(body)
-    ? body.replace(/<(style|script)\b[\s\S]*?<\/\1\s*>/gi, '\n').replace(/<[^>]*>/g, '\n')
-    : body;
-  const first = text.split('\n').find((line) => line.trim());
-  return first === undefined ? undefined : onOneLine(shorten(first.trim(), SHOWN_OF_ANSWER));
-}
-
 /** What to run next if the last attempt was not accepted. */
 export function whatToDo(ipn: ReportedDelivery): Hint[] {
-  const { id, state, contentType, attempts, verdict, unexplained } = ipn;
+  const { id, state, attempts, verdict, unexplained } = ipn;
   const last = attempts.at(-1);
   // The egress guard rejected it, so nothing was sent.
   if (id === null || !last || state === 'refused' || verdict.tone !== 'bad') return [];
@@ -104,10 +89,7 @@ export function whatToDo(ipn: ReportedDelivery): Hint[] {
   return [
     ...(unexplained ? [hint`Find the cause: ${command('ipn diagnose', id)}`] : []),
     ...(isAnswered && !unexplained ? [hint`Request and response: ${command('ipn show', id)}`] : []),
-    // A copy of JSON would be JSON, too.
-    ...(state === 'failed' && contentType === FORM_TYPE
-      ? [hint`After the fix, resend it: ${command('ipn resend', id)}`]
-      : []),
+    ...(state === 'failed' ? [hint`After the fix, resend it: ${command('ipn resend', id)}`] : []),
   ];
 }
 
@@ -170,41 +152,17 @@ export function verificationText(verification: Verification): string {
 /** The style of lines: their colours, and the commands in them. */
 type LineStyle = Pick<Output, 'colour' | 'style'>;
 
-/** Returns a function that prints events as lines, or with --json as documents. It says the same verdict once. */
+/** Returns a function that prints events as lines, or with --json as documents. */
 export function eventPrinter(output: Output): (event: SimEvent) => void {
-  const verdicts = new Verdicts();
   return (event) => {
     if (output.json) output.document(JSON.stringify(event));
-    else for (const line of eventLines(event, output, verdicts)) output.line(line);
+    else for (const line of eventLines(event, output)) output.line(line);
   };
 }
 
-/** Counts equal verdicts in a row. */
-class Verdicts {
-  #last = '';
-  #times = 0;
-
-  /** @returns how many times in a row this verdict has been given, with this one */
-  count({ cause, fix }: Verdict): number {
-    // Durations differ from attempt to attempt.
-    const text = `${cause} ${fix}`.replace(/\d+(?:\.\d+)? m?s\b/g, '');
-    this.#times = text === this.#last ? this.#times + 1 : 1;
-    this.#last = text;
-    return this.#times;
-  }
-}
-
-/**
- * The lines that describe an event: `-->` is incoming, `<--` is outgoing. May be empty.
- *
- * @param verdicts the verdicts of the events before it
- */
-export function eventLines(
-  event: SimEvent,
-  { colour, style }: LineStyle,
-  verdicts = new Verdicts(),
-): Printed[] {
-  const [first, ...notes] = linesOf(event, { colour, style }, verdicts);
+/** The lines that describe an event: `-->` is incoming, `<--` is outgoing. May be empty. */
+export function eventLines(event: SimEvent, { colour, style }: LineStyle): Printed[] {
+  const [first, ...notes] = linesOf(event, { colour, style });
   const indent = ' '.repeat(15);
   // A command stays on one line, so that it can be pasted.
   const program = style.command({ command: '' });
@@ -228,7 +186,7 @@ const TOLD_ELSEWHERE: readonly string[] = ['opened', 'code_sent'];
 /** The event without its time, followed by what needs somebody (texts), and by what does not. May be empty. */
 type Lines = [] | [first: Printed, ...notes: (string | Printed)[]];
 
-function linesOf(event: SimEvent, as: LineStyle, verdicts: Verdicts): Lines {
+function linesOf(event: SimEvent, as: LineStyle): Lines {
   const { colour } = as;
   switch (event.type) {
     case 'request': {
@@ -253,7 +211,7 @@ function linesOf(event: SimEvent, as: LineStyle, verdicts: Verdicts): Lines {
       return step.event === 'settled' ? [line, ...event.warnings] : [line];
     }
     case 'delivery':
-      return deliveryLines(event, as, verdicts);
+      return deliveryLines(event, as);
     case 'message': {
       const { email, code, identifier } = event.message;
       return [Printed.line`<--  code ${colour.bold(code)} to ${email}  ${identifier}`];
@@ -271,7 +229,6 @@ function linesOf(event: SimEvent, as: LineStyle, verdicts: Verdicts): Lines {
 function deliveryLines(
   { delivery, step, at }: Extract<SimEvent, { type: 'delivery' }>,
   { colour, style }: LineStyle,
-  verdicts: Verdicts,
 ): Lines {
   const { identifier, attempts, note, postponedBy, nextAttemptAt, state, underWay, verdict } = delivery;
   const line = (what: string | Printed, number: number) =>
@@ -303,8 +260,6 @@ function deliveryLines(
     ? [Printed.line`your shop: ${describeChanges(delivery.changes)}`]
     : [];
   if (error === null && !isBad && verdict.tone !== 'warning') return [first, ...changed];
-  const times = verdicts.count(verdict);
-  if (times > 1) return [Printed.line`${first}  (same as above, ${times} times)`];
   const { cause, fix } = verdict;
   const [next] = whatToDo(delivery);
   return [

@@ -19,26 +19,16 @@ import { type Colours, columns, escaped, flowing, onOneLine, Printed, wrapped } 
 /** Commands that need no running emulator. */
 const NEED_NO_SERVER: readonly string[] = ['start', 'exec', 'init', 'docs', 'openapi', '--help'];
 
-/** How Yarn 1 runs this program. It removes the first `--`. */
-export const YARN_1 = 'yarn gateway-sim';
-
-/** A command as the user types it. */
-export function typed(invocation: string, command: string): string {
-  const line = `${invocation} ${command}`;
-  return invocation === YARN_1 ? line.replace(' -- ', ' -- -- ') : line;
-}
-
 /** The exit code after a signal (chosen, as in shells). */
 export const INTERRUPTED = 130;
 
 /** Commands as the user would type them, with the flags that select the same emulator. */
 export function hintStyle(invocation: string, connection: (command: string) => string = () => ''): HintStyle {
-  const written = ({ command, args = [], options = [] }: CommandHint) => {
+  const written = ({ command, args = [] }: CommandHint) => {
     const [first = ''] = command.split(' ', 1);
     const finds = NEED_NO_SERVER.includes(first) || args.some((arg) => /^--(url|data-dir|help)\b/.test(arg));
-    const parts = [finds ? '' : connection(command), command, ...args, ...options.map(PLAIN.option)];
-    const line = typed(invocation, parts.filter(Boolean).join(' '));
-    return line.includes(' -- -- ') ? `${line} (Yarn 1 removes the first --)` : line;
+    const parts = [finds ? '' : connection(command), command, ...args];
+    return [invocation, ...parts.filter(Boolean)].join(' ');
   };
   return { ...PLAIN, command: written };
 }

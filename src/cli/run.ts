@@ -5,13 +5,11 @@ import { GatewayError, hint, kebab, nearestName, renderHint, synonymOf, usage } 
 import { namesOf } from '../contract/vocabulary.ts';
 import { environmentName, readValue } from '../options/resolve.ts';
 import { isFileOnly, START_OPTIONS } from '../options/start-options.ts';
-import { fidelityIn, profileText } from '../system/fidelity.ts';
 import { packaged, VERSION } from '../system/package-info.ts';
 import { COMMON_OPTIONS, type Command, type Group, type OptionDeclaration } from './command.ts';
-import { readConfiguration, startConfiguration } from './configuration.ts';
 import { NEVER_GUESS } from './connection-flags.ts';
 import type { Io } from './io.ts';
-import { hintStyle, Output, pairs, typed, YARN_1 } from './output.ts';
+import { hintStyle, Output } from './output.ts';
 import { columns } from './printed.ts';
 
 /** The commands and groups, in the order of the help. Only the requested one is loaded. */
@@ -56,11 +54,6 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
     return 0;
   }
   try {
-    const version = await verboseVersion(words, io);
-    if (version !== undefined) {
-      new Output(io, {}).line(version);
-      return 0;
-    }
     let exitCode = 0;
     const program = await buildProgram({
       first,
@@ -97,7 +90,7 @@ function introduction(invocation: string): string {
   });
   const width = invocation.length + 'exec -- npm test'.length + 5;
   const rows = commands.map(([name, about]) => {
-    const line = `  ${typed(invocation, name)}`;
+    const line = `  ${invocation} ${name}`;
     return width + about.length > MAX_LINE ? `${line}\n      ${about}` : line.padEnd(width) + about;
   });
   return [
@@ -108,23 +101,6 @@ function introduction(invocation: string): string {
     '',
     `For all commands, run: ${invocation} --help`,
   ].join('\n');
-}
-
-/**
- * The output of `--version --verbose`: the version, and the profile that `start` would use here. Undefined for any other
- * command line.
- */
-async function verboseVersion(words: readonly string[], io: Io): Promise<string | undefined> {
-  const rest = words.filter((word) => !['--verbose', '--version', '-V'].includes(word));
-  if (words.length - rest.length !== 2 || !words.includes('--verbose')) return undefined;
-  const [, profile] = /^--profile[= ](.*)$/s.exec(rest.join(' ')) ?? [];
-  if (rest.length && profile === undefined) return undefined;
-  const options = startConfiguration({ profile }, io.env, await readConfiguration(io));
-  const facts = pairs({
-    Profile: profileText(fidelityIn(options)),
-    Node: `${process.version} ${process.platform} ${process.arch}`,
-  });
-  return `${VERSION}\n${facts}`;
 }
 
 /** Commands whose stdout belongs to the emulator or program that they run. Errors must not appear there. */
@@ -228,9 +204,6 @@ function requireNoExcess({ args, registeredArguments, parent }: Commander): void
 
 /** The shortest way to run this program in the folder, so that printed commands can be pasted. */
 function invocationOf([, script = 'gateway-sim']: readonly string[], { env, cwd }: Io): string {
-  // In a script, its name is that of the script, and Yarn removes nothing.
-  if (env['npm_config_user_agent']?.startsWith('yarn/1.') && env['npm_lifecycle_event'] === 'gateway-sim')
-    return YARN_1;
   if (env['npm_command'] === 'exec') {
     return basename(env['_'] ?? '') === 'npm' ? 'npm exec -- gateway-sim' : 'npx gateway-sim';
   }
@@ -284,7 +257,7 @@ export async function buildProgram({
 } = {}): Promise<Commander> {
   const program = new Commander(invocation)
     .description('A local emulator of a hosted payment gateway. No real money moves.')
-    .version(VERSION, '-V, --version', 'print the version; with --verbose also the active profile')
+    .version(VERSION, '-V, --version', 'print the version')
     .showHelpAfterError(`  For all commands, run: ${invocation} --help`)
     .addHelpText('after', examples(['start', 'payments create', 'pay --approve'], invocation))
     .addHelpText('after', EXIT_CODE_HELP);
@@ -365,7 +338,7 @@ class Layout extends Help {
 
 function examples(lines: readonly string[], invocation: string): string {
   const heading = lines.length > 1 ? 'Examples' : 'Example';
-  return `\n${heading}:\n${lines.map((line) => onLines(typed(invocation, line))).join('\n')}`;
+  return `\n${heading}:\n${lines.map((line) => onLines(`${invocation} ${line}`)).join('\n')}`;
 }
 
 const MAX_LINE = 80;

@@ -1,21 +1,18 @@
 import { urlOf } from '../contract/address.ts';
-import { command, GatewayError, type HintStyle, hint, SECOND_EMULATOR } from '../contract/error.ts';
+import { command, GatewayError, hint, SECOND_EMULATOR } from '../contract/error.ts';
 import type { ResolvedOptions } from '../options/start-options.ts';
 import { startServer } from '../server.ts';
 import type { Output } from './output.ts';
 
-/**
- * @param more.style how the emulator's hints write commands
- * @param more.standingFixtures whether the fixtures come from the configuration file
- */
+/** @param standingFixtures whether the fixtures come from the configuration file */
 export function startEmulator(
   options: ResolvedOptions,
   output: Output,
-  more: { style?: HintStyle; standingFixtures?: boolean } = {},
+  standingFixtures = false,
 ): ReturnType<typeof startServer> {
   return startServer(options, {
     style: output.style,
-    ...more,
+    standingFixtures,
     warn: (text) => output.notice(`gateway-sim: ${text}`),
     report: (error) =>
       output.notice(`gateway-sim internal error: ${String((error as Error)?.stack ?? error)}`),

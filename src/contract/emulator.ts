@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { Clock } from './clock.ts';
 import { Fault } from './fault.ts';
-import { count, field, LINK, nullableText, record, request, TIME, text, time } from './field.ts';
+import { count, field, LINK, named, nullableText, record, request, TIME, text, time } from './field.ts';
 import { PROFILE_NAMES } from './profiles.ts';
 import { StatusCounts } from './state.ts';
 
@@ -52,8 +52,4 @@ export const Stopping = record('Stopping', 'The emulator is stopping.', {
     'Time of the next scheduled event, which runs after the next start; null if none.',
     TIME,
   ),
-});
-
-export const TokenForm = request('TokenForm', 'The token that the dashboard asks for once.', {
-  token: field(text, 'The control token.'),
 });

@@ -8,8 +8,6 @@ export interface CommandHint {
   command: string;
   /** Arguments, quoted for a shell. */
   args?: readonly string[];
-  /** Options of `start` to add to the current ones. */
-  options?: readonly OptionHint[];
 }
 
 /** An option of `start`. */
@@ -54,8 +52,7 @@ export function kebab(name: string): string {
 
 /** Formats hints as in the documentation: `gateway-sim keys show`, `--data-dir folder`. */
 export const PLAIN: HintStyle = {
-  command: ({ command: name, args = [], options = [] }) =>
-    ['gateway-sim', name, ...args, ...options.map(PLAIN.option)].join(' '),
+  command: ({ command: name, args = [] }) => ['gateway-sim', name, ...args].join(' '),
   option: ({ option: name, value }) => `--${kebab(name)}${value === undefined ? '' : ` ${value}`}`,
 };
 

@@ -17,7 +17,6 @@ const SIGN_AS_RECEIVED =
 const USE_HMAC = 'Compute HMAC-SHA256 with the secret key as the key.';
 const USE_UPPER_CASE = 'Write the digest as upper-case hexadecimal.';
 const USE_OWN_KEY = "Sign with this merchant's secret key.";
-const USE_WHOLE_KEY = 'Use the secret key as the merchant has it, its prefix included, as text.';
 const READ_AMOUNT = 'Read the amount from data.amount: data[amount] in a form.';
 
 /** The fix for each mistake, the likeliest mistake first. */
@@ -35,7 +34,6 @@ export const MISTAKE_FIXES = {
   'empty-key':
     'The secret key is empty where your handler checks the IPN: it is not set there, or your handler decodes it to nothing. It is text, used as it is.',
   'example-key': USE_OWN_KEY,
-  'prefixed-key': 'Use the secret key alone, without anything before it.',
   'other-merchant-key': USE_OWN_KEY,
   'hash-without-hmac': USE_HMAC,
   'key-concatenated': USE_HMAC,
@@ -51,9 +49,8 @@ export const MISTAKE_FIXES = {
   'whole-body': SIGN_AS_RECEIVED,
   'list-values':
     'Take the first value of each field: parse_qs returns a list for each field, parse_qsl returns pairs.',
-  'shortened-key': USE_WHOLE_KEY,
   'identifier-reformatted': SIGN_AS_RECEIVED,
-  'decoded-key': USE_WHOLE_KEY,
+  'decoded-key': 'Use the secret key as the merchant has it, as text.',
 } as const;
 export type SignatureMistake = keyof typeof MISTAKE_FIXES;
 
@@ -73,8 +70,6 @@ export interface VerifyKeys extends Pick<Keys, 'secretKey'> {
   merchants?: Iterable<Keys & Pick<Merchant, 'name'>> | undefined;
   /** Replaced pairs of all merchants. `secretKey` may belong to one of them. */
   replaced?: readonly FormerKey[] | undefined;
-  /** The merchants of an emulator: one of them may have signed the IPN, if `secretKey` is wrong. */
-  signers?: readonly (Keys & Pick<Merchant, 'name'>)[] | undefined;
 }
 
 /** Fields that are signed, or that code signs by mistake. */
@@ -269,13 +264,14 @@ export const FORMULAS: readonly Formula[] = [
   ...CONCATENATED.map(
     (join) => [(text, key) => hash('sha256', join(text, key)), SHA256_CONCATENATED] as Formula,
   ),
-  ...(['base64', 'hex'] as const).map((encoding): Formula => {
-    const words = `the secret key was decoded from ${encoding} first: it is text, used as it is`;
-    return [
-      (text, key) => hmac('sha256', Buffer.from(key, encoding), text),
-      { name: 'decoded-key', words, sent: encoding === 'hex' ? 'never' : 'late' },
-    ];
-  }),
+  [
+    (text, key) => hmac('sha256', Buffer.from(key, 'base64'), text),
+    {
+      name: 'decoded-key',
+      words: 'the secret key was decoded from base64 first: it is text, used as it is',
+      sent: 'late',
+    },
+  ],
   ...(['md5', 'sha1', 'sha512'] as const).flatMap((name) => {
     const mistake = { name, words: `it was computed with ${name.toUpperCase()}: use HMAC-SHA256` };
     const rare: Mistake = { ...mistake, sent: 'never' };
@@ -335,17 +331,6 @@ export function* keysOf(keys: VerifyKeys): Iterable<Candidate<string>> {
     if (key !== undefined) yield [key, { name: 'public-key', words: signedWith('the public key') }];
   }
   yield ['', { name: 'empty-key', words: signedWith('an empty key') }];
-  const [, withoutPrefix] = /_([^_]+)$/.exec(trimmed) ?? [];
-  if (withoutPrefix !== undefined)
-    yield [
-      withoutPrefix,
-      {
-        name: 'shortened-key',
-        words: signedWith('the part of the secret key after its prefix'),
-        sent: 'late',
-      },
-    ];
-  yield [`Bearer ${trimmed}`, { name: 'prefixed-key', words: 'it was signed with "Bearer " before the key' }];
   for (const key of [DEFAULT_KEYS.secretKey, ...EXAMPLE_KEYS]) {
     const sent = never(key !== DEFAULT_KEYS.secretKey);
     if (key !== secretKey) {

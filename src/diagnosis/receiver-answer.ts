@@ -179,10 +179,6 @@ const CHECKS: readonly Check[] = [
 export const fixForReason = (words: string): string | undefined =>
   FIXES_BY_REASON.find(([names]) => names.test(words))?.[1];
 
-/** Whether the words of a receiver say that it did not find a field of every IPN. */
-export const namesMissingField = (words: string): boolean =>
-  !NULL_ORDER.test(words) && (MISSING_AMOUNT.test(words) || MISSING_FIELD.test(words));
-
 /** The check that the words of a receiver are about; undefined if it is that of the signature or not known. */
 export const checkNamedIn = (words: string): Pick<Check, 'what' | 'how'> | undefined =>
   /signature|hmac|hash/i.test(words) ? undefined : CHECKS.find(({ names }) => names.test(words));

@@ -1,5 +1,5 @@
 /*
- * What a receiver says in a response, whatever its framework. JSON, XML, HTML and text are read as a list of texts, with
+ * What a receiver says in a response, whatever its framework. JSON, pages and text are read as a list of texts, with
  * the names around them. The text that looks most like a sentence about a problem counts.
  */
 
@@ -163,22 +163,19 @@ function isFieldName(name: string, isList: boolean): boolean {
   );
 }
 
-/** A page, XML, or a text with elements. */
+/** A page, or a text with elements. */
 const HAS_MARKUP = /^<[a-z!?]|<\/[a-z]|<br\b/i;
 const INLINE = /^(?:a|abbr|b|cite|code|em|font|i|kbd|mark|q|s|samp|small|span|strong|sub|sup|tt|u|var|wbr)$/i;
-const IS_HTML = /<(?:!doctype html|html|head|body|title|h\d|p|div|pre|br|ul|ol|table|form|center)\b/i;
 
-/** The texts of a page, or of XML. */
+/** The texts of a page. */
 function* textsOfMarkup(markup: string): Iterable<Said> {
-  const isHtml = !markup.startsWith('<') || IS_HTML.test(markup);
   let names: string[] = [];
-  let about: string | undefined;
   let list: string | undefined;
   let unseen: string | undefined;
   let [text = '', ...pieces] = markup.split('<');
   for (const piece of pieces) {
     const end = piece.indexOf('>');
-    const [, slash = '', name = ''] = /^(\/?)(?:[\w-]+:)?([a-z][\w.-]*)/i.exec(piece) ?? [];
+    const [, slash = '', name = ''] = /^(\/?)([a-z][\w.-]*)/i.exec(piece) ?? [];
     const [, comment] = /^!--([\s\S]*?)(?:-->|$)/.exec(piece) ?? [];
     if (comment !== undefined) yield { text: sentenceIn(decoded(comment)), names: [] };
     const after = end === -1 && name !== '' ? '' : piece.slice(end + 1);
@@ -186,9 +183,8 @@ function* textsOfMarkup(markup: string): Iterable<Said> {
       if (slash && name.toLowerCase() === unseen) unseen = undefined;
       continue;
     }
-    if (name === '' || (isHtml && INLINE.test(name))) {
-      const [, quoted = after] = /^!\[CDATA\[([\s\S]*)\]\]>/.exec(piece) ?? [];
-      text += quoted;
+    if (name === '' || INLINE.test(name)) {
+      text += after;
       continue;
     }
     // Only a line break: a stack trace may follow.
@@ -196,25 +192,17 @@ function* textsOfMarkup(markup: string): Iterable<Said> {
       text += `\n${after}`;
       continue;
     }
-    yield { text: sentenceIn(decoded(text)), names, about, list };
+    yield { text: sentenceIn(decoded(text)), names, list };
     if (/^(?:style|script|svg|template)$/i.test(name) && !slash) unseen = name.toLowerCase();
     text = unseen === undefined ? after : '';
     const attributes = [...piece.slice(0, Math.max(0, end)).matchAll(/([\w-]{1,40})=["']([^"']{0,200})/g)];
-    if (isHtml) {
-      const classes = attributes
-        .filter(([, one]) => one === 'class' || one === 'id')
-        .map(([, , value]) => value);
-      names = slash ? [] : [/^h[1-3]$/i.test(name) ? 'title' : name, ...classes.join(' ').split(' ')];
-      list = /^li$/i.test(name) ? name : undefined;
-    } else {
-      for (const [, attribute = '', value = ''] of attributes)
-        yield { text: sentenceIn(decoded(value)), names: [name, attribute] };
-      about = isFieldName(name, false) ? name : undefined;
-      names = about === undefined ? [name] : [];
-      list = names.join();
-    }
+    const classes = attributes
+      .filter(([, one]) => one === 'class' || one === 'id')
+      .map(([, , value]) => value);
+    names = slash ? [] : [/^h[1-3]$/i.test(name) ? 'title' : name, ...classes.join(' ').split(' ')];
+    list = /^li$/i.test(name) ? name : undefined;
   }
-  yield { text: sentenceIn(decoded(text)), names, about, list };
+  yield { text: sentenceIn(decoded(text)), names, list };
 }
 
 /** The line of a stack trace. */

@@ -255,7 +255,6 @@ function* lookupsOf({ amount, identifier: own, body }: Required, secretKey: stri
   const ways: Readonly<Record<string, (identifier: string) => string>> = {
     'identifier-lower-case': (text) => text.toLowerCase(),
     'identifier-upper-case': (text) => text.toUpperCase(),
-    'identifier-of-16': (text) => text.slice(0, 16),
     'identifier-numeric': (text) => text.replace(/\D/g, ''),
   };
   for (const [name, change] of Object.entries(ways)) {
@@ -424,12 +423,6 @@ const ADDITIONS: readonly Addition[] = [
     ...['order_id', 'orderId', 'order', 'id', 'reference', 'invoice', 'invoice_id', 'custom'],
     ...['data[identifier]', 'data[order_id]', 'data[reference]'],
   ]),
-  {
-    name: 'currency-by-symbol',
-    cause: 'Your handler compares data[currency][symbol] with the code of the currency.',
-    fix: 'Compare data[currency][code] with the currency of the order.',
-    fields: ({ currency }) => ({ 'data[currency][symbol]': currency ?? '' }),
-  },
   elsewhere('currency', 'data[currency][code]', ['currency', 'currency_code', 'data[currency_code]']),
   elsewhere('status', 'status', ['payment_status', 'state', 'data[status]', 'data[payment_status]']),
   elsewhere('signature', 'signature', ['sign', 'sig', 'hash', 'hmac', 'checksum', 'data[signature]']),

@@ -26,7 +26,6 @@ import {
   answerProblem,
   checkNamedIn,
   fixForReason,
-  namesMissingField,
   saysRefused,
 } from './receiver-answer.ts';
 import { ownWords, quoted } from './receiver-words.ts';
@@ -421,7 +420,7 @@ export function verdictOnAttempt(
 }
 
 /** Describes the fault rule that acted on an attempt; null if none did. */
-export function faultOf({ fault }: Pick<Attempt, 'fault'>): string | null {
+function faultOf({ fault }: Pick<Attempt, 'fault'>): string | null {
   // A rule that only postpones still sends the IPN.
   return fault && `Your fault rule: ${describeEffects(fault) || 'sent late'}`;
 }
@@ -557,50 +556,6 @@ function verdictOnForgedAnswer(what: string, authentic: boolean, attempt: KnownA
 }
 
 function verdictOnGenuine(attempt: KnownAttempt, signer: Signer): FullVerdict {
-  const verdict = verdictOnAnswer(attempt, signer);
-  return attempt.requestBody.startsWith('{') && mayReadForms(attempt, verdict)
-    ? rejectedJson(attempt, verdict)
-    : verdict;
-}
-
-/** Statuses whose cause is the address, and not the body. */
-const NOT_THE_BODY: ReadonlySet<number> = new Set([404, 405, 419, 429, 502, 503, 504]);
-
-/** Whether a receiver that found no fields in JSON could have returned this. */
-function mayReadForms(
-  { responseStatus: status, flaw }: KnownAttempt,
-  { tone, code, signed }: FullVerdict,
-): boolean {
-  if (status === null || tone === 'good' || NOT_THE_BODY.has(status)) return false;
-  if ((status >= 300 && status < 400) || (tone === 'warning' && flaw)) return false;
-  // A signature over the right values shows that it read them.
-  const isRead = code !== null && (signed === null || signed.found.includes(signed.identifier));
-  return !isRead;
-}
-
-function rejectedJson(
-  { responseStatus: status, responseBody }: KnownAttempt,
-  verdict: FullVerdict,
-): FullVerdict {
-  const { cause, fix, unexplained, ...rest } = verdict;
-  // A missing field explains it: no field of JSON is one of a form.
-  const isExplained = status === 415 || namesMissingField(ownWords(responseBody ?? '') ?? '');
-  return {
-    ...rest,
-    ...(unexplained && !isExplained && { unexplained }),
-    cause: `${cause} The IPN was sent as JSON, and real IPNs are forms: a handler that reads forms finds no fields in it.`,
-    fix:
-      isExplained || fix === null
-        ? 'Start without --ipn-format json, and pay again.'
-        : `If your handler reads forms, start without --ipn-format json. If it reads JSON: ${fix}`,
-    headline: 'The IPN was JSON, and your handler did not accept it.',
-    where: 'emulator',
-    // A copy would be JSON, too.
-    action: null,
-  };
-}
-
-function verdictOnAnswer(attempt: KnownAttempt, signer: Signer): FullVerdict {
   const { responseStatus: status, responseHeaders: headers, responseBody } = attempt;
   const error = errorOf(attempt);
   const body = readPart(responseBody);

@@ -71,7 +71,7 @@ export function verify(received: string, keys: VerifyKeys, instead?: string): Ve
     reasons,
     mistake,
     fix: mistake && MISTAKE_FIXES[mistake],
-    expected: sign(signedAmount, identifier, explained.otherKey ?? keys.secretKey),
+    expected: sign(signedAmount, identifier, keys.secretKey),
     signedText: signedAmount + identifier,
     foundText: text,
   };
@@ -85,8 +85,6 @@ interface Explained {
   mistake: SignatureMistake | null;
   /** The signed text; null if no common mistake explains it. */
   text: string | null;
-  /** The key that it is correct with, if that is not the one to check with. */
-  otherKey?: string;
 }
 
 /** Finds the common mistakes that explain a signature. */
@@ -115,29 +113,14 @@ function explainSignature(signature: string, fields: SignedFields, keys: VerifyK
     if (!best || all.length < best.mistakes.length) best = { mistakes: all, text };
   }
   // What is known about the keys says more than that one of them is an example.
-  const isKnownKey = keys.formerKeys?.length || keys.replaced?.length || keys.signers?.length;
-  if (!best || (best.mistakes[0]?.name === 'example-key' && isKnownKey)) {
-    const text = (fields.parsedAmount ?? fields.amount) + fields.identifier;
-    const isSigner = (one: Signer) => digests.has(hmac('sha256', one.secretKey, text).toString('hex'));
-    const signer = replacementOf(keys) ? undefined : keys.signers?.find(isSigner);
-    if (!signer) return { reasons: unknownSignature(keys), mistake: null, text: null };
-    return { reasons: [notOwnKey(keys, signer)], mistake: null, text, otherKey: signer.secretKey };
-  }
+  const isKnownKey = keys.formerKeys?.length || keys.replaced?.length;
+  if (!best || (best.mistakes[0]?.name === 'example-key' && isKnownKey))
+    return { reasons: unknownSignature(keys), mistake: null, text: null };
   const { mistakes, text } = best;
   return { reasons: mistakes.map(({ words }) => words), mistake: mistakes[0]?.name ?? null, text };
 }
 
 const defined = (...mistakes: (Mistake | undefined)[]) => mistakes.filter((mistake) => mistake !== undefined);
-
-/** The reason for an IPN that is signed with the key of a merchant, and not with the key to check with. */
-function notOwnKey({ secretKey: given, signers = [] }: VerifyKeys, signer: Signer): string {
-  const owner = signers.find((one) => [one.secretKey, one.publicKey].includes(given));
-  const kind = owner?.publicKey === given ? 'public' : 'secret';
-  const whose = owner ? `, and this is the ${kind} key of "${owner.name}"` : '';
-  return `this is not the key of this merchant: the IPN is signed with the secret key of "${signer.name}"${whose}`;
-}
-
-type Signer = NonNullable<VerifyKeys['signers']>[number];
 
 const UNKNOWN =
   'the signature matches neither these fields nor any common mistake: amount or identifier was changed after signing, or it was signed with another secret key';

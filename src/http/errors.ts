@@ -44,13 +44,10 @@ export function unknownRoute(
   const fitting =
     literal.length || incomplete ? literal : routes.filter((route) => matches(route.path, path));
   if (fitting.length) {
-    // A verb instead of an id: `POST …/ipns/fire`.
-    const above = path.slice(0, path.lastIndexOf('/'));
-    const isMeant =
-      !literal.length && routes.some((route) => route.method === method && route.path === above);
-    const meant = isMeant ? `${method} ${above}` : methodsOf(fitting).sort().join(' or ');
     const isInitiate = path === '/' && method === 'POST';
-    const fix = isInitiate ? `to initiate a payment, use POST ${INITIATE_PATHS.sandbox}` : `use ${meant}`;
+    const fix = isInitiate
+      ? `to initiate a payment, use POST ${INITIATE_PATHS.sandbox}`
+      : `use ${methodsOf(fitting).sort().join(' or ')}`;
     const allow = [...new Set(fitting.map((route) => route.method))].sort();
     return new GatewayError('method_not_allowed', `${path} does not support ${method}: ${fix}`, {
       allow,

@@ -171,12 +171,10 @@ const SHAPES = {
   service: { [JSON_TYPE]: { schema: ref(ServiceError) } },
   checkout: { [HTML_TYPE]: { schema: TEXT }, [JSON_TYPE]: { schema: ref(ServiceError) } },
   control: { [JSON_TYPE]: { schema: ref(ControlError) } },
-  page: { [HTML_TYPE]: { schema: TEXT }, [JSON_TYPE]: { schema: ref(ControlError) } },
 } satisfies Record<string, ContentObject>;
 
 function sideOf(tag: Tag): keyof typeof SHAPES {
   if (tag === 'Service: checkout') return 'checkout';
-  if (tag === 'Dashboard') return 'page';
   return tag.startsWith('Control') ? 'control' : 'service';
 }
 

@@ -16,7 +16,6 @@ export const TAGS = {
   'Control: clock': 'The emulator’s time.',
   'Control: state': 'Reset, export and import all state.',
   'Control: emulator': 'Check and stop the emulator.',
-  Dashboard: 'Pages for humans. Their forms are not listed: they are not part of the API.',
 } as const;
 export type Tag = keyof typeof TAGS;
 

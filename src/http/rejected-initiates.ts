@@ -1,6 +1,4 @@
-import { describeEffects } from '../contract/active-fault.ts';
 import type { RecordedRequest } from '../contract/event.ts';
-import { readAnswer } from '../service/merchant.ts';
 import type { AppDependencies } from './environment.ts';
 import { serviceRoute } from './inject-faults.ts';
 
@@ -11,19 +9,9 @@ export const isRejected = ({
 }: Pick<RecordedRequest, 'status' | 'responseBody'>): boolean =>
   status >= 400 || responseBody?.startsWith('{"error"') === true;
 
-/** An initiate request that created no payment. */
-interface RejectedInitiate {
-  request: RecordedRequest;
-  identifier: string;
-  reason: string;
-}
-
-/** The initiate requests in the log that created no payment: their number, and the newest ones. */
-export function rejectedInitiates(
-  { events }: AppDependencies,
-  limit: number,
-): { total: number; newest: RejectedInitiate[] } {
-  const all = events
+/** The number of initiate requests in the log that created no payment. */
+export function rejectedInitiates({ events }: AppDependencies): number {
+  return events
     .requests()
     .filter(
       (request) =>
@@ -31,19 +19,7 @@ export function rejectedInitiates(
         serviceRoute(request.target.split('?', 1)[0] ?? '') === 'initiate' &&
         request.paymentId === null &&
         isRejected(request),
-    );
-  const newest = all.slice(0, limit).map((request) => ({
-    request,
-    identifier: initiatedIdentifier(request.requestBody ?? ''),
-    reason: reasonOf(request),
-  }));
-  return { total: all.length, newest };
-}
-
-function reasonOf({ status, responseBody, fault, notes }: RecordedRequest): string {
-  if (fault) return `your fault rule applied: ${describeEffects(fault)}`;
-  const { problems, message } = readAnswer(jsonOf(responseBody ?? ''));
-  return problems?.join('. ') || message || notes.join('. ') || `returned ${status}`;
+    ).length;
 }
 
 /** The identifier in the body of an initiate request; '' if there is none. */

@@ -1,14 +1,7 @@
 import { Worker } from 'node:worker_threads';
-import {
-  type ErrorCode,
-  type ErrorDetails,
-  GatewayError,
-  type HintStyle,
-  NPX,
-  type OptionHint,
-} from '../contract/error.ts';
+import { type ErrorCode, type ErrorDetails, GatewayError, type HintStyle, NPX } from '../contract/error.ts';
 import { resolveOptions } from '../options/resolve.ts';
-import { EMULATOR_OPTIONS, type OptionName, START_OPTIONS } from '../options/start-options.ts';
+import { EMULATOR_OPTIONS } from '../options/start-options.ts';
 import type { RunningServer } from '../server.ts';
 import { packaged } from '../system/package-info.ts';
 
@@ -23,15 +16,9 @@ type StartedEmulator = Pick<
 
 /** Names options as in code: `autoDelay`, not `--auto-delay`. */
 export const STYLE: HintStyle = {
-  command: (hint) =>
-    hint.options ? `startGatewaySim({ ${hint.options.map(asMember).join(', ')} })` : NPX.command(hint),
+  ...NPX,
   option: ({ option: name, value }) => (value === undefined ? name : `${name} (${value})`),
 };
-
-function asMember({ option: name, value }: OptionHint): string {
-  const { kind } = START_OPTIONS[name as OptionName];
-  return `${name}: ${value === undefined ? true : kind === 'list' ? `['${value}']` : `'${value}'`}`;
-}
 
 /** What the thread of an emulator reports: that it is ready, or why not. */
 export type ThreadReport =

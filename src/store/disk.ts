@@ -41,8 +41,6 @@ const NEEDED =
 export class Disk implements Adapter<State> {
   /** Messages for the user about the files. */
   readonly notices: string[] = [];
-  /** Copies of edited files that were replaced. */
-  readonly keptEdits: string[] = [];
   /** Whether the folder or its journal had been removed or replaced when it was closed. */
   isLost = false;
   readonly #files: StoreFiles;
@@ -241,7 +239,6 @@ export class Disk implements Adapter<State> {
 
   #reportEdit(kept: string): void {
     const text = `${this.#paths.db} was edited while gateway-sim was using it: the edit has no effect and is kept as ${kept} (stop the emulator before you edit, or use state import)`;
-    this.keptEdits.push(kept);
     this.notices.push(text);
     this.#report(text);
   }

@@ -145,11 +145,6 @@ export class Store {
     return wholeState(this.state);
   }
 
-  /** Copies of a db.json that was edited and then replaced. */
-  get keptEdits(): readonly string[] {
-    return this.#disk?.keptEdits ?? [];
-  }
-
   /** Whether the folder had been removed, moved or replaced when the store was closed. */
   get isLost(): boolean {
     return this.#disk?.isLost ?? false;

@@ -56,7 +56,7 @@ function readLoosely(posted: PostedFields): InitiateCommand | undefined {
 /**
  * A hint for a rejected initiate, based on all checks instead of only the first that failed. The problems of the error
  * say what to fix in the code. The hint says whether the key is wrong, too, and names every option that makes the
- * emulator accept the request. The command is at the end, so that it can be pasted.
+ * emulator accept the request.
  *
  * @param failed the error of the request
  * @param loose the request as `--loose` reads it
@@ -74,8 +74,8 @@ function initiateHint(
   const { currency } = loose.request;
   const options = missingOptions(currency, failed.code === 'invalid_fields', settings);
   if (!options) return keyHint && key;
-  const start = { command: 'start', options };
-  const accept = hint`accept ${keyHint ? 'the other fields' : 'this request'} with: ${start}`;
+  const added = options.flatMap((one, index) => (index ? [' and ', one] : [one]));
+  const accept = hint`start with ${added} to accept ${keyHint ? 'the other fields' : 'this request'}`;
   // Deployments have different currencies. Anything else is a mistake in the client.
   const isMistake = options.some(({ option: name }) => name === 'loose');
   const when = isMistake ? 'For clients that you cannot change' : 'If your gateway has this currency';

@@ -20,7 +20,6 @@ export function stateUseCases(parts: UseCaseDependencies) {
     notices: (): readonly string[] => store.notices,
 
     /** Copies of a db.json that a person edited and that was replaced since the start, oldest first. */
-    keptEdits: (): readonly string[] => store.keptEdits,
 
     /**
      * Restores the initial fixtures and fault rules. Merchants keep their keys, so that running code still works.

@@ -85,23 +85,6 @@ describe('start --detach', () => {
     await run(['stop'], { cwd });
   });
 
-  it('in memory, reports an emulator that already uses the port, or the options that differ', async () => {
-    const cwd = await temporaryFolder();
-    const { ready } = await detached(['--detach', '--in-memory', '--loose'], { cwd });
-    const port = ['--port', String(ready.port)];
-    const again = (...args: string[]) =>
-      run(['start', '--detach', '--in-memory', '--json', ...port, ...args], { cwd });
-    const { code, stdout, stderr } = await again('--loose');
-    expect([code, JSON.parse(stdout)]).toEqual([0, ready]);
-    expect(stderr).toContain(`already running at ${ready.url}`);
-    const other = await again('--seed', 'b');
-    expect([other.code, other.stdout]).toEqual([5, '']);
-    expect(other.stderr).toMatch(
-      /was started with a different --seed\n +Run a second one .* stop this one with: .*stop --url/,
-    );
-    await run(['stop', '--url', ready.url], { cwd });
-  });
-
   it('opens a db.json that the user put into a new folder, and prints output for humans', async () => {
     const cwd = await temporaryFolder();
     await mkdir(join(cwd, '.gateway-sim'));

@@ -47,7 +47,7 @@ describe('inbox and logs', () => {
     expect((await run(['logs'], { cwd })).stdout).toMatch(line);
   });
 
-  it('name every option that would accept a rejected initiate request, after the current options', async () => {
+  it('name every option that would accept a rejected initiate request', async () => {
     const cwd = await temporaryFolder();
     const flags = ['start', '--port', '0', '--currency', 'NPR:Rs', '--control-token', 'token-of-the-team'];
     const server = launch(flags, { cwd });
@@ -55,8 +55,7 @@ describe('inbox and logs', () => {
     const url = /Base URL +(\S+)/.exec(server.stdout())?.[1] ?? '';
     const body = new URLSearchParams({ ...ORDER, public_key: 'nobody', currency: 'xof', site_logo: '' });
     await fetch(`${url}/payment/initiate`, { method: 'POST', body });
-    const command = / start --port 0 --currency NPR:Rs --loose --currency XOF$/m;
-    await server.until((stdout) => command.test(stdout));
+    await server.until((stdout) => / with --loose and --currency XOF$/m.test(stdout));
   });
 
   it('show each event of a checkout once, in order, and rejected entries', async () => {

@@ -89,15 +89,14 @@ describe('start --tls', () => {
     expect([code, stderr]).toEqual([5, expect.stringContaining('a file with this name already exists')]);
   });
 
-  it('says what to trust and how, and installs nothing', async () => {
+  it('says what to trust, and installs nothing', async () => {
     const cwd = await temporaryFolder();
     const hosts = ['--host-alias', 'pay.example.com', '--forward-ipn', 'shop.example=127.0.0.1:8080'];
     const args = ['start', '--port', '0', '--tls', '--proxy', ...hosts];
     const running = launch(args, { cwd });
     await running.until((stdout) => stdout.includes('Ctrl-C'));
     const ca = join(cwd, '.gateway-sim', 'tls', 'ca.pem');
-    for (const line of [`curl.cainfo=${ca}`, `NODE_EXTRA_CA_CERTS=${ca}`, `SSL_CERT_FILE=${ca}`, 'Browsers'])
-      expect(running.stdout()).toContain(line);
+    expect(running.stdout()).toContain(ca);
     expect(running.stdout()).toMatch(/Proxy +http:\/\/127\.0\.0\.1:\d+ +for pay\.example\.com/);
     expect(running.stdout()).toMatch(/Forwarded +shop\.example=127\.0\.0\.1:8080/);
     expect(running.stdout()).toContain('nothing was installed');

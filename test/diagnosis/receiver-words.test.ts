@@ -284,32 +284,6 @@ const RESPONSES: readonly [of: string, body: string, words: string][] = [
     `${MISMATCH} Please "sign" again.`,
   ],
   [
-    'SOAP 1.1',
-    '<?xml version="1.0"?><soap:Envelope xmlns:soap="http://schemas.xmlsoap.org/soap/envelope/"><soap:Body><soap:Fault><faultcode>soap:Client</faultcode><faultstring>The amount is not valid</faultstring></soap:Fault></soap:Body></soap:Envelope>',
-    'The amount is not valid',
-  ],
-  [
-    'SOAP 1.2',
-    '<env:Envelope xmlns:env="http://www.w3.org/2003/05/soap-envelope"><env:Body><env:Fault><env:Code><env:Value>env:Sender</env:Value></env:Code><env:Reason><env:Text xml:lang="en">The amount is not valid</env:Text></env:Reason></env:Fault></env:Body></env:Envelope>',
-    'The amount is not valid',
-  ],
-  [
-    'XML',
-    '<?xml version="1.0"?>\n<Error><Code>SignatureDoesNotMatch</Code><Message><![CDATA[The amount & the signature differ]]></Message><RequestId>4442587FB7D0A2F9</RequestId></Error>',
-    'The amount & the signature differ',
-  ],
-  [
-    'XML with attributes',
-    '<response status="fail"><error code="12" message="Wrong amount"/></response>',
-    'Wrong amount',
-  ],
-  [
-    'XML-RPC',
-    '<?xml version="1.0"?><methodResponse><fault><value><struct><member><name>faultString</name><value><string>Too many parameters.</string></value></member></struct></value></fault></methodResponse>',
-    'Too many parameters.',
-  ],
-  ['XML by field', '<errors><amount>is required</amount></errors>', 'amount: is required'],
-  [
     'Flask',
     `<!doctype html>\n<html lang=en>\n<title>400 Bad Request</title>\n<h1>Bad Request</h1>\n<p>${MISMATCH}</p>\n`,
     MISMATCH,

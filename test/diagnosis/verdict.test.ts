@@ -329,58 +329,6 @@ describe('a genuine IPN', () => {
     expect(found().fix).toContain('open success_url, or settle with pay --approve --visit.');
   });
 
-  it.each([
-    [400, 'missing fields', ''],
-    [401, 'Invalid signature', ''],
-    [415, '', ''],
-    [500, 'TypeError: Cannot read properties of undefined', ''],
-    [200, '{"ok":false}', ''],
-    [400, `expected ${signatureOf('').toUpperCase()}`, 'a signature over nothing'],
-  ])(
-    'as JSON that a handler of forms rejects with %i “%s” %s names the body as the cause',
-    async (status, body) => {
-      const json = await settledWith([{ status, body }], { options: { ipnFormat: 'json' } });
-      expect(json.found()).toMatchObject({
-        tone: 'bad',
-        cause: expect.stringContaining('The IPN was sent as JSON, and real IPNs are forms'),
-        fix: expect.stringMatching(/tart without --ipn-format json/),
-        where: 'emulator',
-        action: null,
-      });
-      const form = await settledWith([{ status, body }]);
-      expect(form.found().cause).not.toContain('JSON,');
-    },
-  );
-
-  it('as JSON in which a handler finds no identifier needs no diagnosis', async () => {
-    const body = '{"message":"The identifier field is required."}';
-    const { found } = await settledWith([{ status: 422, body }], { options: { ipnFormat: 'json' } });
-    expect(found().fix).toBe('Start without --ipn-format json, and pay again.');
-    expect(found().unexplained).toBeUndefined();
-  });
-
-  it.each([
-    [404, () => ''],
-    [405, () => ''],
-    [302, () => ''],
-    [200, () => 'OK'],
-    [
-      400,
-      ({ identifier, amount }: Record<'identifier' | 'amount', string>) =>
-        `computed ${signatureOf(identifier + amount)}`,
-    ],
-  ] as const)(
-    'as JSON that was rejected for another reason does not blame the body: %i',
-    async (status, bodyFor) => {
-      const script: Script = ({ body }) => {
-        const { data, identifier } = JSON.parse(body);
-        return { status, body: bodyFor({ identifier, amount: data.amount }) };
-      };
-      const { found } = await settledWith(script, { options: { ipnFormat: 'json' } });
-      expect(found().cause).not.toContain('as JSON');
-    },
-  );
-
   it('as JSON gets code for JSON in every language, even if the response contains base64', async () => {
     const { found } = await settledWith(
       ({ body }) => {

@@ -48,15 +48,14 @@ it('the dashboard below the path of --public-url links only to addresses below i
     // Values are sent to the emulator, which knows no base path.
     expect(others.filter((link) => !link.startsWith('value='))).toEqual([]);
   }
-  const post = (preset: string) =>
-    fetch(`${url}/xcash/_sim/ui/settings/preset`, {
+  const post = (confirm: string) =>
+    fetch(`${url}/xcash/_sim/ui/settings/reset`, {
       method: 'POST',
-      body: new URLSearchParams({ preset }),
+      body: new URLSearchParams({ confirm }),
       redirect: 'manual',
     });
-  const set = await post('lost-ipn');
-  expect(set.headers.get('location')).toBe('/xcash/_sim/ui/settings');
-  expect(await (await post('no-such-preset')).text()).toContain('action="/xcash/_sim/ui/settings/preset"');
+  expect(await (await post('no')).text()).toContain('action="/xcash/_sim/ui/settings/reset"');
+  expect((await post('reset')).headers.get('location')).toBe('/xcash/_sim');
 });
 
 it('a token that is entered below the path of --public-url is valid with and without that path', async () => {

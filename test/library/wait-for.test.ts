@@ -48,7 +48,7 @@ describe('a wait that fails', () => {
     await fetch(sim.initiateUrl, { method: 'POST', body });
     const [, , reason] = await messageOf(sim.payments.waitFor({ identifier: 'order-1' }, TIMEOUT));
     expect(reason).toMatch(
-      /: site_logo is required; For clients .*, accept this request with: startGatewaySim\(\{ loose: true, currency: \['NPR'\] \}\)$/,
+      /: site_logo is required; For clients .*, start with loose and currency \(NPR\) to accept this request$/,
     );
   });
 

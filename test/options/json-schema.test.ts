@@ -194,7 +194,7 @@ describe('the schema', () => {
 
   it('accepts the template of init, unchanged and with every option uncommented', async () => {
     const { parseJsonc } = await import('../../src/cli/configuration.ts');
-    const template = configurationTemplate(undefined);
+    const template = configurationTemplate();
     for (const text of [template, template.replace(/^ {2}\/\/ (?=")/gm, '  ')]) {
       expect([validate(parseJsonc(text)), validate.errors]).toEqual([true, null]);
     }

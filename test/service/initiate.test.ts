@@ -163,10 +163,10 @@ describe('the currency', () => {
   const KEY = 'public_key is also wrong. Show the public key of this emulator with: gateway-sim keys show.';
 
   it.each([
-    [{ currency: 'NPR' }, {}, `${CURRENCY} accept this request with: gateway-sim start --currency NPR`],
-    [{ currency: 'usd' }, {}, `${CLIENT} accept this request with: gateway-sim start --loose`],
-    [{ currency: 'npr' }, {}, `${CLIENT} accept this request with: gateway-sim start --loose --currency NPR`],
-    [{ currency: 'npr' }, LOOSELY, `${CURRENCY} accept this request with: gateway-sim start --currency NPR`],
+    [{ currency: 'NPR' }, {}, `${CURRENCY} start with --currency NPR to accept this request`],
+    [{ currency: 'usd' }, {}, `${CLIENT} start with --loose to accept this request`],
+    [{ currency: 'npr' }, {}, `${CLIENT} start with --loose and --currency NPR to accept this request`],
+    [{ currency: 'npr' }, LOOSELY, `${CURRENCY} start with --currency NPR to accept this request`],
     [{ currency: '$' }, {}, undefined],
     [{ currency: '$', site_logo: '' }, {}, undefined],
     [
@@ -177,20 +177,20 @@ describe('the currency', () => {
     [
       { currency: 'PKR', site_logo: '' },
       {},
-      `${CLIENT} accept this request with: gateway-sim start --loose --currency PKR`,
+      `${CLIENT} start with --loose and --currency PKR to accept this request`,
     ],
     [
       { site_logo: '', public_key: 'pub_sim_nobody' },
       {},
-      `${KEY} ${CLIENT} accept the other fields with: gateway-sim start --loose`,
+      `${KEY} ${CLIENT} start with --loose to accept the other fields`,
     ],
     [
       { currency: 'NPR', public_key: 'pub_sim_nobody' },
       {},
-      `${KEY} ${CURRENCY} accept the other fields with: gateway-sim start --currency NPR`,
+      `${KEY} ${CURRENCY} start with --currency NPR to accept the other fields`,
     ],
     [{ currency: 'NPR', amount: 'ten' }, {}, undefined],
-    [LONG, {}, `${CLIENT} accept this request with: gateway-sim start --loose`],
+    [LONG, {}, `${CLIENT} start with --loose to accept this request`],
     [{ ...LONG, amount: 'ten' }, {}, undefined],
     [{ customer_name: '' }, LOOSELY, undefined],
   ])(

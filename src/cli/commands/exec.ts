@@ -23,7 +23,7 @@ import type { Output } from '../output.ts';
 import { interruption } from '../signals.ts';
 import type { RunningServer } from '../start-emulator.ts';
 import { orStorageFailed } from '../write-file.ts';
-import { startFlags, styleInForce } from './start.ts';
+import { startFlags } from './start.ts';
 
 const ABOUT = `
 The emulator is in memory and on a free port. Only the flags --port and --data-dir change that, not variables or the
@@ -70,14 +70,13 @@ export const exec = defineCommand({
       });
     }
     const file = await readConfiguration(io);
-    const style = styleInForce(output.style, 'exec', flags, words);
     const { waitFor, waitLimit = WAIT_LIMIT_MS } = options;
     const shopUrl = waitFor === undefined ? undefined : addressOf(waitFor, '--wait-for');
     const { artifacts: named } = options;
     const artifacts =
       named === undefined ? undefined : await orStorageFailed(prepareArtifacts(named, io.cwd), named);
     const { startEmulator } = await import('../start-emulator.ts');
-    const server = await startEmulator(execConfiguration(flags, io.env, file), output, { style });
+    const server = await startEmulator(execConfiguration(flags, io.env, file), output);
     output.secrets = server.parts.secrets;
     const onUnwritten = (problem: string) => output.notice(`gateway-sim: ${named} is incomplete: ${problem}`);
     const finishArtifacts =

@@ -44,24 +44,21 @@ const HEAD = `// Options of "gateway-sim start" in this folder. Comments and tra
 // variables, which override this file, the profile and the defaults.
 // Lines that start with // have no effect. They show the default, or an example if there is none.`;
 
+const SCHEMA = `  // If the package is installed here, this enables completion in editors:
+  // "$schema": "./node_modules/gateway-sim/fixtures/config.schema.json",
+`;
+
 /**
  * A configuration file with every option and its description. All but the fixtures are commented out.
- *
- * @param schema the path of the JSON schema for editors; undefined if the package is not installed
  */
-export function configurationTemplate(schema: string | undefined): string {
-  const reference = `"$schema": ${JSON.stringify(schema ?? './node_modules/gateway-sim/fixtures/config.schema.json')},`;
+export function configurationTemplate(): string {
   const entries = Object.entries<OptionSpec>(START_OPTIONS).map(([name, spec]) => {
     const [example = spec.choices?.[0] ?? null] = [spec.json?.['examples'] ?? []].flat();
     const value = spec.default ?? EXAMPLES[name] ?? example;
     const line = `${JSON.stringify(name)}: ${inOneLine(value)},`;
     return `  // ${spec.description}\n  ${name === 'fixtures' ? '' : '// '}${line}\n`;
   });
-  const head =
-    schema === undefined
-      ? `  // If the package is installed, this enables completion in editors:\n  // ${reference}\n`
-      : `  ${reference}\n`;
-  return `${HEAD}\n{\n${[head, ...entries].join('\n')}}\n`;
+  return `${HEAD}\n{\n${[SCHEMA, ...entries].join('\n')}}\n`;
 }
 
 /** JSON with a space after each comma and colon, so that a line stays readable. */
@@ -139,7 +136,7 @@ export const init = defineCommand({
     for (const name of starters.flatMap(({ files }) => files))
       files.set(join(folder, name), await readFile(packaged(`src/init/${name}`), 'utf8'));
     if (!starters.length) {
-      files.set(join(folder, CONFIGURATION_FILE), configurationTemplate(schemaFrom(folder)));
+      files.set(join(folder, CONFIGURATION_FILE), configurationTemplate());
       files.set(join(folder, FIXTURES_FILE), await readFile(packaged('fixtures/default.json'), 'utf8'));
     }
     const kept = await writeFiles(files, { folder, cwd, force: options.force });
@@ -196,17 +193,6 @@ async function writeFiles(
   for (const [path, text] of files)
     if (!kept.has(path)) await orStorageFailed(writeAtomically(path, text, 0o644), shown(path));
   return kept;
-}
-
-/** The path from a folder to the JSON schema of the installed package, as editors resolve it. */
-function schemaFrom(folder: string): string | undefined {
-  const schema = findUp(folder, join('node_modules', 'gateway-sim', 'fixtures', 'config.schema.json'));
-  return (
-    schema &&
-    relative(folder, schema)
-      .replaceAll('\\', '/')
-      .replace(/^(?!\.)/, './')
-  );
 }
 
 /** The path of a file in a folder or its nearest parent that has it. */

@@ -134,16 +134,10 @@ of a payment; <ref> is the id of an IPN, or the id or identifier of a payment. E
       ref === undefined ? await newest(call, isGenuine) : { id: ref, identifier: ref };
     output.notice(`Asking your handler about the IPN of ${identifier}. ${ASKS_WITH_INVALID_SIGNATURES}`);
     const diagnosis = await call('POST /ipns/:id/diagnose', { param: { id }, json: fields });
-    const { summary, cause, fix, tried } = diagnosis;
-    const counts = new Map<string, number>();
-    for (const { name, status } of tried) {
-      const what = `${name} ${status ?? 'no response'}`;
-      counts.set(what, (counts.get(what) ?? 0) + 1);
-    }
-    const asked = [...counts].map(([what, count]) => (count > 1 ? `${what} ×${count}` : what)).join(', ');
+    const { summary, cause, fix } = diagnosis;
     return {
       json: diagnosis,
-      text: flowing([summary, fix && `Fix: ${fix}`, `Asked: ${asked}`].filter(Boolean).join('\n')),
+      text: flowing([summary, fix && `Fix: ${fix}`].filter(Boolean).join('\n')),
       ...(cause === null && { failure: 'no cause was found' }),
     };
   },
@@ -340,7 +334,7 @@ const verify = defineCommand({
   options: {
     body: text(
       'body',
-      'the body, a curl command, or the output of print_r or var_dump: as text, @file or - for stdin; or the id of an IPN (default: stdin)',
+      'the body, or the output of print_r or var_dump: as text, @file or - for stdin; or the id of an IPN (default: stdin)',
     ),
     ...KEYS,
     publicKey: text('key', 'your public key, to detect whether it was used to sign by mistake'),
@@ -360,7 +354,7 @@ const verify = defineCommand({
     if (!verdict.authentic && options.secret) {
       const { data } = await merchantsOf(connect).catch(() => ({ data: [] }));
       const replaced = data.flatMap(({ formerKeys }) => formerKeys ?? []);
-      verdict = verifyIpn(body, { ...keys, replaced, signers: data }, options.signature);
+      verdict = verifyIpn(body, { ...keys, replaced }, options.signature);
     }
     return {
       json: verdict,

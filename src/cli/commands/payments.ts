@@ -15,6 +15,7 @@ import {
   type PaymentOutcome,
   SETTLERS,
 } from '../../contract/vocabulary.ts';
+import { ownWords } from '../../diagnosis/receiver-answer.ts';
 import { initiatePayment } from '../../library/merchant-client.ts';
 import {
   type Context,
@@ -32,7 +33,6 @@ import { retry, type Server } from '../connect.ts';
 import {
   deliveryProblem,
   describeLastAttempt,
-  firstLineOf,
   progressFacts,
   receiverOf,
   stateOf,
@@ -162,7 +162,7 @@ function visitText(visit: NonNullable<Settled['visit']> | null): string {
   if (visit === null) return 'none: there is no redirect address';
   const { status, location, body, error } = visit;
   if (status === null) return `no response: ${error}`;
-  const words = firstLineOf(body ?? '');
+  const words = ownWords(body ?? '');
   return [`returned ${status}`, location && `redirects to ${location}`, words && `“${words}”`]
     .filter(Boolean)
     .join(', ');

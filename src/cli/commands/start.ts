@@ -1,8 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
-import { loginIn } from '../../contract/address.ts';
-import { shellWord } from '../../contract/curl.ts';
-import { ERRORS, type HintStyle, kebab } from '../../contract/error.ts';
+import { ERRORS, kebab } from '../../contract/error.ts';
 import { maskedIn } from '../../contract/secrets.ts';
 import { SEEN_IN_PS } from '../../options/resolve.ts';
 import {
@@ -83,46 +81,6 @@ export function startFlags(
   return grouped(flags);
 }
 
-/** Flags of `start` and `exec` that are no options of an emulator. */
-const OTHER_FLAGS: readonly string[] = ['waitFor', 'waitLimit', 'artifacts'];
-
-/**
- * The style of a running emulator. In its hints, `start` is the running command with its flags, so that a hint only
- * adds flags. Variables and the configuration file apply to the next start anyway.
- *
- * @param name the command, `start` or `exec`
- * @param words the command that `exec` runs
- */
-export function styleInForce(
-  style: HintStyle,
-  name: 'start' | 'exec',
-  flags: Readonly<Record<string, unknown>>,
-  words: readonly string[] = [],
-): HintStyle {
-  const specs: Record<string, OptionSpec> = START_OPTIONS;
-  const given = Object.entries(flags).flatMap(([key, value]) => {
-    const spec = specs[key];
-    if (!spec && !OTHER_FLAGS.includes(key)) return [];
-    const flag = `--${kebab(key)}`;
-    if (typeof value === 'boolean') return [value ? flag : `--no-${kebab(key)}`];
-    if (typeof value === 'number') return [`${flag} ${value}ms`];
-    // Secrets must not appear in a log, and the command must run as printed.
-    const isSecret = spec?.kind === 'secret' && key !== 'publicKey' && !String(value).startsWith('@');
-    const values = isSecret ? [] : [value].flat().map(String);
-    return values.filter((one) => loginIn(one) === undefined).map((one) => `${flag} ${shellWord(one)}`);
-  });
-  // A detached emulator with other options must stop first.
-  const stop = flags['detach'] ? `${style.command({ command: 'stop', args: [] })} && ` : '';
-  const rest = words.length ? ` -- ${words.map(shellWord).join(' ')}` : '';
-  return {
-    ...style,
-    command: (hint) =>
-      hint.command === 'start'
-        ? stop + style.command({ ...hint, command: name, args: given }) + rest
-        : style.command(hint),
-  };
-}
-
 export const start = defineCommand({
   summary: 'start the emulator',
   options: startFlags(() => true),
@@ -163,9 +121,8 @@ async function startHere(
   const { flags, io, output } = context;
   const standingFixtures = startConfiguration(flags, io.env, undefined).fixtures === undefined;
   const other = stateAbove(options, io.cwd);
-  const style = styleInForce(output.style, 'start', flags);
   const { startEmulator } = await import('../start-emulator.ts');
-  const server = await startEmulator(options, output, { style, standingFixtures });
+  const server = await startEmulator(options, output, standingFixtures);
   // Listens before the ready event, after which a signal may arrive.
   const stop = onceThenExit(() => {
     if (!output.quiet && !output.json) output.notice('\nStopping…');

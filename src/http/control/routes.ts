@@ -18,7 +18,6 @@ import {
 } from '../../contract/delivery.ts';
 import { DiagnoseInput, Diagnosis } from '../../contract/diagnosis.ts';
 import { Status, Stopping } from '../../contract/emulator.ts';
-import type { ErrorCode, GatewayError } from '../../contract/error.ts';
 import { EventQuery, type RecordedRequest, RequestList, RequestQuery } from '../../contract/event.ts';
 import { ClearedFaults, ClearQuery, Fault, FaultList, FaultRule, FaultRules } from '../../contract/fault.ts';
 import { JSON_TYPE } from '../../contract/media-types.ts';
@@ -42,7 +41,6 @@ import { fidelityIn } from '../../system/fidelity.ts';
 import { VERSION } from '../../system/package-info.ts';
 import { readStateText } from '../body.ts';
 import type { AppContext, AppDependencies } from '../environment.ts';
-import { statusOf } from '../errors.ts';
 import { eventStream } from './event-stream.ts';
 import { type ApiOf, control } from './route.ts';
 import {
@@ -183,11 +181,7 @@ export function controlRoutes(parts: AppDependencies, document: () => Promise<ob
         errors: [409],
         run: async ({ params, body }) => {
           const { type, ...movement } = body;
-          const moved = cards.move(params.id, type, movement).catch((error: GatewayError) => {
-            if (DECLINED.has(error.code)) recordDeclined(parts, params.id, body, error);
-            throw error;
-          });
-          const { card, transaction } = await moved;
+          const { card, transaction } = await cards.move(params.id, type, movement);
           return { card: cardView(card), transaction };
         },
       }),
@@ -398,31 +392,6 @@ export function controlRoutes(parts: AppDependencies, document: () => Promise<ob
       }),
     ],
   };
-}
-
-/** Reasons for which a real card would be declined. All other errors are mistakes in the command. */
-const DECLINED: ReadonlySet<ErrorCode> = new Set(['wrong_state', 'insufficient_funds']);
-
-/** A declined charge creates no transaction but appears in the request log (chosen). */
-function recordDeclined(
-  { events, clock }: AppDependencies,
-  cardId: string,
-  body: object,
-  error: GatewayError,
-) {
-  events.record({
-    at: timestamp(clock.now()),
-    method: 'POST',
-    target: `/_sim/cards/${encodeURIComponent(cardId)}/transactions`,
-    requestHeaders: {},
-    requestBody: JSON.stringify(body),
-    status: statusOf(error),
-    responseBody: JSON.stringify(error),
-    durationMs: 0,
-    paymentId: null,
-    fault: null,
-    notes: [`declined: ${error.message}`],
-  });
 }
 
 /** Aborted when the client has its response, or no longer waits for it. */

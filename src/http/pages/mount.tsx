@@ -1,7 +1,5 @@
 import { setCookie } from 'hono/cookie';
-import { TokenForm } from '../../contract/emulator.ts';
 import { command } from '../../contract/error.ts';
-import { FORM_TYPE, HTML_TYPE } from '../../contract/media-types.ts';
 import { readTextFields } from '../body.ts';
 import {
   type App,
@@ -11,7 +9,6 @@ import {
   type ServerRuntime,
 } from '../environment.ts';
 import { hasToken, isToken, TOKEN_COOKIE } from '../guard.ts';
-import { described, type Operation, seeOtherAnswer } from '../operation.ts';
 import { targetOf } from '../record-requests.ts';
 import { Command, renderCard, renderEnd } from './checkout.tsx';
 import { WORDING } from './checkout-texts.ts';
@@ -21,22 +18,8 @@ import { ICON_SVG, type PageView, pageView } from './layout.tsx';
 
 const TOKEN_PATH = '/_sim/ui/token';
 
-/** Describes a page with a permanent URL for the OpenAPI document. */
-function page(summary: string, errors: readonly number[], type = HTML_TYPE): () => Operation {
-  return () => ({ tag: 'Dashboard', summary, source: 'chosen', answers: [{ status: 200, type }], errors });
-}
-
-/** The default pages of `payments create`, which replace the merchant's own. */
-const PLACEHOLDERS = {
-  paid: { insteadOf: 'success_url', sign: 'succeeded' },
-  canceled: { insteadOf: 'cancel_url', sign: 'canceled' },
-} as const;
-
-const describeToken = (): Operation => ({
-  ...page('Checks the control token and stores it in a cookie', [401, 403])(),
-  body: { types: [FORM_TYPE], schema: TokenForm },
-  answers: [seeOtherAnswer('To the dashboard.')],
-});
+/** The signs of the default success_url and cancel_url of `payments create`. */
+const SIGNS = { paid: 'succeeded', canceled: 'canceled' } as const;
 
 /**
  * Mounts the pages that need no token: the token form, and pages that reveal nothing. A customer on another machine can
@@ -45,23 +28,20 @@ const describeToken = (): Operation => ({
 export function mountOpenPages(app: App, parts: AppDependencies): void {
   const { runtime } = parts;
   for (const which of ['paid', 'canceled'] as const) {
-    const said = page(`The default ${PLACEHOLDERS[which].insteadOf}, for a merchant that has none`, [403]);
     const dashboard = runtime.options.panel ? PLACES.payments.path : null;
-    const show = (c: AppContext) => c.html(thanksPage(which, pageView(c, runtime, 'system'), dashboard));
-    app.get(`/_sim/ui/${which}`, described(said, show));
+    app.get(`/_sim/ui/${which}`, (c) => c.html(thanksPage(which, pageView(c, runtime, 'system'), dashboard)));
   }
-  const said = page('The default site_logo, for a merchant that has none', [403], 'image/svg+xml');
-  const logo = (c: AppContext) => {
+  // The default site_logo.
+  app.get('/_sim/ui/logo.svg', (c) => {
     c.header('Content-Security-Policy', "default-src 'none'");
     c.header('Cache-Control', 'max-age=3600');
     return c.body(ICON_SVG, 200, { 'Content-Type': 'image/svg+xml' });
-  };
-  app.get('/_sim/ui/logo.svg', described(said, logo));
+  });
   // Only pages ask for the token. Without it, forms and requests from the script are rejected.
   for (const path of ['/_sim', '/_sim/ui/*']) {
     app.get(path, (c, next) => (hasToken(c, runtime) ? next() : askForToken(c, runtime, targetOf(c))));
   }
-  const takeToken = async (c: AppContext) => {
+  app.post(TOKEN_PATH, async (c) => {
     const token = ((await readTextFields(c))['token'] ?? '').trim();
     const to = ownPage(c.req.query('to'), PLACES.payments.path);
     if (!isToken(token, runtime)) return askForToken(c, runtime, to, true);
@@ -71,8 +51,7 @@ export function mountOpenPages(app: App, parts: AppDependencies): void {
       setCookie(c, TOKEN_COOKIE, token, { path, httpOnly: true, sameSite: 'Strict' });
     }
     return c.redirect(base + to, 303);
-  };
-  app.post(TOKEN_PATH, described(describeToken, takeToken));
+  });
 }
 
 /** Mounts the dashboard. It is loaded on its first request, so that the emulator starts faster. */
@@ -82,17 +61,14 @@ export function mountDashboard(app: App, parts: AppDependencies): void {
     loaded ??= import('./dashboard/routes.tsx').then(({ dashboard }) => dashboard(app, parts));
     return (await loaded).fetch(c.req.raw, c.env);
   };
-  const said = page('The dashboard; asks for the control token if one is required', [401, 403]);
-  // A function of its own, because a description belongs to its handler and the other pages have none.
-  const first = (c: AppContext) => answer(c);
-  app.get(PLACES.payments.path, described(said, first));
+  app.get(PLACES.payments.path, answer);
   app.all(`${UI}/*`, answer);
 }
 
 /** Renders a thank-you page. It reveals nothing about payments, because anyone can open it. */
-function thanksPage(which: keyof typeof PLACEHOLDERS, view: PageView, dashboard: string | null): string {
+function thanksPage(which: keyof typeof SIGNS, view: PageView, dashboard: string | null): string {
   const { title, text } = WORDING[view.language].thanks[which];
-  return renderEnd(view, { sign: PLACEHOLDERS[which].sign, title, text, dashboard });
+  return renderEnd(view, { sign: SIGNS[which], title, text, dashboard });
 }
 
 /** Renders the page for an address that does not exist, for people who follow a wrong link. @param message in English */

@@ -225,17 +225,7 @@ async function show(visit: CheckoutVisit): Promise<Response> {
   const payment = paymentOf(visit);
   if (payment.status !== 'pending') return showEnd(visit, payment);
   await visit.parts.payments.note(payment, 'opened', null, requestId(visit));
-  if (isFramed(visit.c)) visit.c.get('requestLog').notes = [NOT_FRAMED];
   return (await pages()).showStep(visit, payment, entryOf(visit, payment));
-}
-
-const NOT_FRAMED =
-  'the browser does not show the checkout in a frame of another page: send the whole window to it, or open a new one';
-
-/** Whether a page of another origin opens the checkout in a frame, which the policy of the pages forbids. */
-function isFramed({ req }: AppContext): boolean {
-  const isFrame = ['iframe', 'frame', 'object', 'embed'].includes(req.header('sec-fetch-dest') ?? '');
-  return isFrame && req.header('sec-fetch-site') !== 'same-origin';
 }
 
 /** The value of the field (the rejected entry, the test value, or empty) and its problem, such as an expired code. */

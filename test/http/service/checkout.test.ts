@@ -42,23 +42,6 @@ async function newestCode(sim: Sim): Promise<string> {
 }
 
 describe.each(MODES)('the %s checkout', (mode) => {
-  it.each([
-    ['cross-site', [expect.stringMatching(/^the browser does not show the checkout in a frame/)]],
-    ['same-origin', []],
-  ])('in a frame of a %s page is a note in the log', async (site, notes) => {
-    const sim = await startSim();
-    const { url } = await checkoutOf(sim, {}, mode);
-    // fetch does not send these headers.
-    const headers = { 'Sec-Fetch-Dest': 'iframe', 'Sec-Fetch-Mode': 'navigate', 'Sec-Fetch-Site': site };
-    const shown = await rawExchange(sim.server.port, requestBytes('GET', url.slice(sim.url.length), headers));
-    expect([shown.status, shown.headers['content-security-policy']]).toEqual([
-      200,
-      expect.stringContaining("frame-ancestors 'self'"),
-    ]);
-    const { data } = await sim.control<{ data: { notes: string[] }[] }>('/requests');
-    expect(data[0]?.notes).toEqual(notes);
-  });
-
   it('redirects a browser after a rejected entry to a page that keeps the entry', async () => {
     const sim = await startSim();
     const checkout = await checkoutOf(sim, {}, mode);

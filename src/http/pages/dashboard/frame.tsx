@@ -1,13 +1,11 @@
-import { basename } from 'node:path';
-import { useContext } from 'hono/jsx';
 import { describeFault, isSpent } from '../../../contract/active-fault.ts';
-import { command, type Hint, renderHint } from '../../../contract/error.ts';
+import { command, renderHint } from '../../../contract/error.ts';
 import { timestamp } from '../../../contract/time.ts';
 import { namesOf } from '../../../contract/vocabulary.ts';
 import { VERSION } from '../../../system/package-info.ts';
 import { type AppContext, type AppDependencies, basePath } from '../../environment.ts';
 import { below, Link, renderDocument, secure } from '../layout.tsx';
-import { Copyable, Time } from './blocks.tsx';
+import { Time } from './blocks.tsx';
 import { Form } from './forms.tsx';
 import { type Page, PageContext, type Refusal } from './page.tsx';
 import { CLEAR_FAULTS, FAULTS, LISTS, PLACES, RESUME_CLOCK, UI } from './paths.ts';
@@ -42,7 +40,6 @@ export function renderPage(c: AppContext, parts: AppDependencies, page: Page, re
           <div id="trouble" role="status">
             <FaultChip parts={parts} page={page} />
             <ClockChip parts={parts} page={page} />
-            <EditChip parts={parts} />
           </div>
           {refusal && (
             <div class="box alert" id="problem" role="alert" data-keep="">
@@ -51,7 +48,7 @@ export function renderPage(c: AppContext, parts: AppDependencies, page: Page, re
                   <strong>{problem}</strong>
                 </p>
               ))}
-              {refusal.error.hint && <Fix of={refusal.error.hint} />}
+              {refusal.error.hint && <p>{renderHint(refusal.error.hint, runtime.style)}</p>}
             </div>
           )}
           {page.content}
@@ -62,21 +59,6 @@ export function renderPage(c: AppContext, parts: AppDependencies, page: Page, re
         </footer>
       </div>
     </PageContext.Provider>,
-  );
-}
-
-function Fix({ of }: { of: Hint }) {
-  const { style } = useContext(PageContext);
-  return (
-    <p>
-      {of.map((part, index) =>
-        typeof part !== 'string' && 'command' in part ? (
-          <Copyable id={`fix-${index}`} text={style.command(part)} what="the command" />
-        ) : (
-          renderHint([part], style)
-        ),
-      )}
-    </p>
   );
 }
 
@@ -149,18 +131,6 @@ function ClockChip({ parts, page: { path } }: FrameProps) {
           <Form to={RESUME_CLOCK} hidden={{ from: path }} submit="Resume" />
         </>
       )}
-    </section>
-  );
-}
-
-function EditChip({ parts: { state } }: { parts: AppDependencies }) {
-  const kept = state.keptEdits().at(-1);
-  if (kept === undefined) return null;
-  return (
-    <section class="chip" id="alarm-edit" aria-label="Edited state">
-      <span>
-        db.json was edited and replaced; kept as <code>{basename(kept)}</code>
-      </span>
     </section>
   );
 }

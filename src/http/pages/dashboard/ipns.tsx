@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx';
 import { remarksOn } from '../../../contract/describe-delivery.ts';
 import { requireTamperings, TAMPERINGS } from '../../../contract/tampering.ts';
-import { type FullVerdict, faultOf } from '../../../diagnosis/verdict.ts';
+import type { FullVerdict } from '../../../diagnosis/verdict.ts';
 import type { Delivery, Payment } from '../../../domain/state.ts';
 import { attemptId, type StoryStep } from '../../../usecases/story.ts';
 import type { AppDependencies } from '../../environment.ts';
@@ -9,7 +9,7 @@ import { Fold, ShopPill, Warnings } from './blocks.tsx';
 import { Field, Form } from './forms.tsx';
 import { type NounPages, type PageRenderer, recordPage } from './page.tsx';
 import { ATTENTION, listPath, ownPage, recordPath, recordRoute, UI } from './paths.ts';
-import { ExplainSignature, Signature } from './signature.tsx';
+import { ExplainSignature } from './signature.tsx';
 import { Timeline } from './timeline.tsx';
 import { VerdictCard } from './verdict-card.tsx';
 
@@ -40,29 +40,22 @@ export function Story(props: {
       <Timeline {...story} payment={payment} judged={ipn?.id ?? null} parts={parts} />
       <div class="folds">
         {ipn && <SendAgain delivery={ipn} from={from} />}
-        {ipn && <IpnSignature delivery={ipn} parts={parts} />}
+        {ipn && <IpnSignature delivery={ipn} />}
         {more}
       </div>
     </>
   );
 }
 
-/** The signature of an IPN, checked. */
-function IpnSignature({ delivery, parts }: { delivery: Delivery; parts: AppDependencies }) {
-  const { id, body } = delivery;
-  const last = parts.ipns.attemptsOf(id).at(-1);
+/** What an IPN signs, and a form that compares it with what the user's code computed. */
+function IpnSignature({ delivery }: { delivery: Delivery }) {
+  const { id, signedText } = delivery;
   return (
     <Fold id="signature" title="Signature">
       <Warnings of={remarksOn(delivery)} />
       <p>
-        IPN <code>{id}</code>
+        IPN <code>{id}</code> signs <code>{signedText}</code>
       </p>
-      <Signature
-        parts={parts}
-        delivery={delivery}
-        sent={last?.requestBody ?? body}
-        fault={last && last.requestBody !== body ? faultOf(last) : null}
-      />
       <ExplainSignature ipn={id} />
     </Fold>
   );

@@ -6,7 +6,7 @@ import type { PageRenderer } from './page.tsx';
 import { type FormValues, LISTS, listPath, PER_PAGE, PLACES, type Place } from './paths.ts';
 import { capitalized, grouped } from './text.ts';
 
-/** A filter of a list: one click selects a value. */
+/** A filter of a list: one click selects a value, and each shows how many records have it. */
 interface Choice<Item> {
   name: keyof Item & string;
   values: readonly string[];
@@ -14,8 +14,6 @@ interface Choice<Item> {
   shown?: Readonly<Record<string, Child>>;
   /** Computes the values of an item. Default: the field itself. */
   of?: (item: Item, parts: AppDependencies) => readonly string[];
-  /** Shows the number of records with each value. */
-  isCounted?: true;
 }
 
 interface Filter<Item> {
@@ -73,7 +71,7 @@ export function listPage<Item extends object>(list: List<Item>): PageRenderer {
                 choice={choice}
                 chosen={query[choice.name] || undefined}
                 to={(value) => listPath(place, { ...query, [choice.name]: value, page: undefined })}
-                counts={choice.isCounted && countsOf(choice, records, parts)}
+                counts={countsOf(choice, records, parts)}
               />
             ))}
         </div>
@@ -177,29 +175,23 @@ function Choices<Item>(props: {
   choice: Choice<Item>;
   chosen: string | undefined;
   to: (value: string | undefined) => string;
-  counts: { all: number; of: Readonly<Record<string, number>> } | undefined;
+  counts: { all: number; of: Readonly<Record<string, number>> };
 }) {
   const { id, choice, chosen, to, counts } = props;
   const { values, label, shown } = choice;
   return (
     <nav id={id} aria-label={label}>
       <ul class="counts">
-        {counts && (
-          <li>
-            <Link href={to(undefined)} aria-current={chosen === undefined ? 'true' : undefined}>
-              <span class="number">{grouped(counts.all)}</span> all
-            </Link>
-          </li>
-        )}
+        <li>
+          <Link href={to(undefined)} aria-current={chosen === undefined ? 'true' : undefined}>
+            <span class="number">{grouped(counts.all)}</span> all
+          </Link>
+        </li>
         {values.map((value) => (
           <li>
-            {/* A click on the selected value deselects it. */}
-            <Link
-              href={to(value === chosen && !counts ? undefined : value)}
-              aria-current={value === chosen ? 'true' : undefined}
-            >
-              {counts && [<span class="number">{grouped(counts.of[value] ?? 0)}</span>, ' ']}
-              {shown?.[value] ?? (counts ? <Status of={value} /> : value)}
+            <Link href={to(value)} aria-current={value === chosen ? 'true' : undefined}>
+              <span class="number">{grouped(counts.of[value] ?? 0)}</span>{' '}
+              {shown?.[value] ?? <Status of={value} />}
             </Link>
           </li>
         ))}

@@ -1,5 +1,4 @@
-import type { Mask } from '../../../contract/secrets.ts';
-import { MODES, PAYMENT_STATUSES } from '../../../contract/vocabulary.ts';
+import { PAYMENT_STATUSES } from '../../../contract/vocabulary.ts';
 import type { Payment } from '../../../domain/state.ts';
 import type { AppDependencies } from '../../environment.ts';
 import { rejectedInitiates } from '../../rejected-initiates.ts';
@@ -29,9 +28,7 @@ const PAYMENTS: List<Payment> = {
         shown: { [ATTENTION]: <Status of="refused">Needs attention</Status> },
         of: (payment, { payments }) =>
           payments.attention(payment) ? [payment.status, ATTENTION] : [payment.status],
-        isCounted: true,
       },
-      { name: 'mode', values: MODES, label: 'Mode' },
     ],
     texts: [
       'identifier',
@@ -43,6 +40,7 @@ const PAYMENTS: List<Payment> = {
       'currency',
       'details',
       'ipnUrl',
+      'mode',
     ],
     isOfAudit,
   },
@@ -107,47 +105,15 @@ function Resend({ payment, from, parts }: { payment: Payment; from: string; part
   );
 }
 
-/** Maximum number of rejected initiates above the list. */
-const SHOWN_REJECTED = 5;
-/** Maximum length of a reason there: a request may be rejected for twenty. */
-const LONGEST_REASON = 200;
-
-/** A reason that is too long ends after a whole word. */
-const brief = (reason: string, mask: Mask) => mask(reason, { most: LONGEST_REASON }).replace(/\s+\S*…$/, '…');
-
-/** The payments that were rejected at initiate. Only the request log knows them. */
+/** The number of payments that were rejected at initiate. Only the request log knows them, and the reasons. */
 function Rejected({ parts }: { parts: AppDependencies }) {
-  const { total, newest } = rejectedInitiates(parts, SHOWN_REJECTED);
-  const { mask } = parts.secrets;
-  const [first] = newest;
-  if (!first) return null;
-  const rest = total - SHOWN_REJECTED;
+  const count = rejectedInitiates(parts);
+  if (count === 0) return null;
   return (
-    <details id="rejected" class="box" open={parts.payments.all.size === 0}>
-      <summary>
-        <Status of="refused">
-          {`${grouped(total)} initiate ${total === 1 ? 'request' : 'requests'} rejected`}
-        </Status>{' '}
-        <span class="soft">
-          {clip(first.identifier, mask)}: {brief(first.reason, mask)}
-        </span>
-      </summary>
-      <ul class="reasons">
-        {newest.map(({ request, identifier, reason }) => (
-          <li id={`rejected-${request.id}`}>
-            <Link href={recordPath('requests', request.id)}>
-              {clip(identifier, mask) || `Request ${request.id}`}
-            </Link>{' '}
-            {brief(reason, mask)} <Ago at={request.at} />
-          </li>
-        ))}
-      </ul>
-      {rest > 0 && (
-        <Link href={listPath('requests', { route: 'initiate', result: 'rejected' })}>
-          And {grouped(rest)} more in Requests
-        </Link>
-      )}
-    </details>
+    <p id="rejected" class="box">
+      <Status of="refused">{`${grouped(count)} initiate ${count === 1 ? 'request' : 'requests'} rejected`}</Status>{' '}
+      <Link href={listPath('requests', { route: 'initiate', text: 'rejected' })}>Show why</Link>
+    </p>
   );
 }
 

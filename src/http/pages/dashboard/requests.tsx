@@ -27,7 +27,6 @@ import { PLACES, recordPath, recordRoute } from './paths.ts';
 import { clip } from './text.ts';
 
 const ROUTES = ['initiate', 'checkout', 'cards', 'IPN', 'other'] as const;
-const RESULTS = ['accepted', 'rejected'] as const;
 
 /** A request with the fields of the list and its filter. */
 interface ListedRequest
@@ -38,7 +37,7 @@ interface ListedRequest
   /** Null without a response. */
   status: number | null;
   route: (typeof ROUTES)[number];
-  result: (typeof RESULTS)[number];
+  result: 'accepted' | 'rejected';
   /** The identifier of its payment, or else in its body; '' if there is none. */
   identifier: string;
 }
@@ -88,11 +87,8 @@ const REQUESTS: List<ListedRequest> = {
   place: 'requests',
   noun: 'request',
   filter: {
-    choices: [
-      { name: 'route', values: ROUTES, label: 'Route', isCounted: true },
-      { name: 'result', values: RESULTS, label: 'Result' },
-    ],
-    texts: ['method', 'target', 'status', 'identifier'],
+    choices: [{ name: 'route', values: ROUTES, label: 'Route' }],
+    texts: ['method', 'target', 'status', 'result', 'identifier'],
     isOfAudit: ({ paymentId }, { payments }) => payments.all.get(paymentId ?? '')?.settledBy === 'audit',
   },
   records: listedRequests,

@@ -11,14 +11,12 @@ import type { NounPages, PageRenderer } from './page.tsx';
 import { PER_PAGE, PLACES, RESUME_CLOCK, SIGNATURE } from './paths.ts';
 
 const { name: title, path } = PLACES.settings;
-const EXPORTED = 'gateway-sim-state.json';
 
-/** Shows the API keys, the faults and the test customers, and exports and resets the state. */
+/** Shows the API keys, the faults and the test customers, and resets the state. */
 const settingsPage: PageRenderer = ({ parts }) => {
   const merchants = [...parts.merchants.all.values()];
   const first = parts.merchants.default;
   const whose = merchants.length > 1 ? ` (${first.name})` : '';
-  const { style } = parts.runtime;
   const baseUrl = parts.runtime.baseUrl();
   // The same lines as `gateway-sim keys env`.
   const environment = [
@@ -39,31 +37,14 @@ const settingsPage: PageRenderer = ({ parts }) => {
       </Section>
       <Faults parts={parts} />
       <Customers parts={parts} />
-      <div class="columns">
-        <Section id="export" title="Export the state">
-          <p>
-            <Link class="button plain" href="/_sim/snapshot" download={EXPORTED}>
-              Export state
-            </Link>
-          </p>
-          <p>
-            To import it:{' '}
-            <Copyable
-              id="import"
-              text={style.command(command('state import', EXPORTED))}
-              what="the command that imports it"
-            />
-          </p>
-        </Section>
-        <Section id="reset" title="Reset the state">
-          <p class="soft">
-            Removes all payments, IPNs and cards, and cancels scheduled events. Merchants keep their keys.
-          </p>
-          <Form to={`${path}/reset`} submit="Reset state" look="danger">
-            <Field name="confirm" label="Type “reset” to confirm" required />
-          </Form>
-        </Section>
-      </div>
+      <Section id="reset" title="Reset the state">
+        <p class="soft">
+          Removes all payments, IPNs and cards, and cancels scheduled events. Merchants keep their keys.
+        </p>
+        <Form to={`${path}/reset`} submit="Reset state" look="danger">
+          <Field name="confirm" label="Type “reset” to confirm" required />
+        </Form>
+      </Section>
       <p>
         <Link href={SIGNATURE}>Signature checker</Link>
       </p>

@@ -4,7 +4,6 @@ import type { Merchant } from '../../../contract/merchant.ts';
 import { ipnBodyIn, isDeliveryId } from '../../../diagnosis/pasted-ipn.ts';
 import { signatureCode } from '../../../diagnosis/signature-code.ts';
 import { type Verification, verify } from '../../../diagnosis/verify.ts';
-import type { Delivery } from '../../../domain/state.ts';
 import type { AppDependencies } from '../../environment.ts';
 import { Difference, Facts, Languages, Section, Warnings } from './blocks.tsx';
 import { Field, Form } from './forms.tsx';
@@ -105,61 +104,26 @@ function verifyFor(
   return verify(body, { ...merchant, merchants: merchants.all.values() }, signature);
 }
 
-/** Opens the checker with the signature that the user's code computed for an IPN. */
+/** Opens the checker with an IPN, and the signature that the user's code computed for it. */
 export function ExplainSignature({ ipn }: { ipn: string }) {
   return (
     <Form to={SIGNATURE} hidden={{ body: ipn }} submit="Explain">
-      <Field name="signature" label="Signature that your handler computed" wide required />
+      <Field
+        name="signature"
+        label="Signature that your handler computed (empty: the one that was sent)"
+        wide
+      />
     </Form>
-  );
-}
-
-/** Checks the signature of the sent body, and explains the result. */
-export function Signature(props: {
-  parts: AppDependencies;
-  delivery: Delivery;
-  sent: string;
-  /** The fault rule that changed the sent body; null if none. */
-  fault: string | null;
-}) {
-  const { parts, delivery, sent, fault } = props;
-  const merchant = parts.merchants.of(delivery);
-  if (!merchant) return null;
-  const { name, publicKey } = merchant;
-  const verdict = verifyFor(parts, merchant, sent);
-  const isOldPair = delivery.signedWith !== '' && delivery.signedWith !== publicKey;
-  return (
-    <>
-      <p class={`verdict ${verdict.authentic ? 'right' : 'wrong'}`}>
-        {verdict.authentic
-          ? `Correct: upper-case hex HMAC-SHA256 of the text below, with the secret key of ${name}.`
-          : `Incorrect: it does not match the secret key of ${name}.`}
-      </p>
-      {isOldPair && (
-        <p class="warning">
-          It was signed with the key pair {delivery.signedWith}, which has since been replaced. Resending
-          signs it again.
-        </p>
-      )}
-      <Warnings of={fault === null ? verdict.reasons : [fault]} />
-      <SignatureSteps of={verdict} merchant={merchant} text={delivery.signedText} />
-    </>
   );
 }
 
 /**
  * Shows the signed text, the key, and the signatures.
  *
- * @param props `text`: the signed text, if the body lacks its fields; `sent`: the signature in the body, if another one
- *   is checked
+ * @param props `sent`: the signature in the body, if another one is checked
  */
-function SignatureSteps(props: {
-  of: Verification;
-  merchant: Merchant;
-  text?: string;
-  sent?: string | null;
-}) {
-  const { of, merchant, text = '–', sent } = props;
+function SignatureSteps(props: { of: Verification; merchant: Merchant; sent?: string | null }) {
+  const { of, merchant, sent } = props;
   const { signature, expected, signedText, foundText, amount, identifier } = of;
   const isExpected = signature !== null && signature === expected;
   const isOther = foundText !== null && signedText !== null && foundText !== signedText;
@@ -168,7 +132,7 @@ function SignatureSteps(props: {
       rows={[
         [
           'Signed text',
-          isOther ? <Difference text={signedText} from={foundText} /> : <code>{signedText ?? text}</code>,
+          isOther ? <Difference text={signedText} from={foundText} /> : <code>{signedText ?? '–'}</code>,
         ],
         ['Your handler signed', isOther ? <Difference text={foundText} from={signedText} /> : null],
         [
