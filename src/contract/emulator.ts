@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { Clock } from './clock.ts';
 import { Fault } from './fault.ts';
-import { count, field, LINK, named, nullableText, record, request, TIME, text, time } from './field.ts';
+import { count, field, LINK, nullableText, record, TIME, text, time } from './field.ts';
 import { PROFILE_NAMES } from './profiles.ts';
 import { StatusCounts } from './state.ts';
 

@@ -81,7 +81,7 @@ describe('initiate', () => {
     const { data } = await control<{ data: { notes: string[] }[] }>('/requests');
     expect(data[0]?.notes).toEqual([
       expect.stringMatching(/^identifier must/),
-      expect.stringMatching(/ with --loose$/),
+      expect.stringMatching(/ start with --loose to accept this request$/),
     ]);
   });
 });
