@@ -96,6 +96,19 @@ describe('the proxy', () => {
     });
   });
 
+  it('serves several requests in one tunnel, in HTTP/1.1', async () => {
+    const { port, ca, publicKey } = await startSecure(PROXY);
+    const { socket } = await tunnel(port, `${ALIAS}:443`);
+    const secure = await secured(socket, ca, ALIAS);
+    expect(secure.alpnProtocol).toBe('http/1.1');
+    const request = posting(INITIATE, ALIAS, form(publicKey)).replace('Connection: close\r\n', '');
+    for (const _ of [1, 2]) {
+      const answer = textUntil(secure, '}');
+      secure.write(request);
+      expect(await answer).toContain('"success":"ok"');
+    }
+  });
+
   it('accepts http and https URLs of an alias in plain HTTP, because some clients open no tunnel', async () => {
     for (const { server, publicKey } of [await startSim(PROXY), await startSecure(PROXY)]) {
       for (const scheme of ['http', 'https']) {
