@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isNeeded, newestIds, removePayments } from '../../src/domain/retention.ts';
+import { isNeeded, removePayments } from '../../src/domain/retention.ts';
 import { settle } from '../../src/domain/settle.ts';
 import { State } from '../../src/domain/state.ts';
 import { assertConsistent } from '../../src/store/consistency.ts';
@@ -49,25 +49,4 @@ describe('the removal of old payments', () => {
     applied(held, removePayments(held, [pending.id, due.id, 'pay_unknown']));
     expect(wholeState(held)).toEqual(before);
   });
-});
-
-describe('the ids of the newest records', () => {
-  it.each(['payments', 'messages', 'deliveries', 'attempts'] as const)(
-    'change when %s are added or removed',
-    (name) => {
-      const { version: _, ...records } = fullSnapshot();
-      const newestOf = (changes: object) => {
-        const held = new State();
-        held.apply({ ...records, ...changes });
-        return newestIds(held);
-      };
-      const [record] = records[name];
-      const found = [
-        newestOf({}),
-        newestOf({ [name]: [{ ...record, id: 'another' }] }),
-        newestOf({ [name]: [] }),
-      ];
-      expect(new Set(found).size).toBe(3);
-    },
-  );
 });

@@ -1,18 +1,16 @@
 import { mkdir, readdir, readFile, readlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { COLLECTION_NAMES } from '../../src/contract/vocabulary.ts';
 import type { Delivery, Payment } from '../../src/domain/state.ts';
 import type { StartOptions } from '../../src/options/start-options.ts';
 import type { Snapshot } from '../../src/store/snapshot.ts';
 import { SNAPSHOT_VERSION } from '../../src/store/snapshot.ts';
-import { character } from '../helpers/characters.ts';
 import { preventReplacing } from '../helpers/file-calls.ts';
 import { copyOfFiles, temporaryFolder } from '../helpers/folder.ts';
 import { freePort } from '../helpers/port.ts';
 import { startReceiver } from '../helpers/receiver.ts';
-import { CARD, fields, fullSnapshot, merchant, wallet } from '../helpers/records.ts';
+import { CARD, fields, merchant, wallet } from '../helpers/records.ts';
 import { IS_RELEASE } from '../helpers/scope.ts';
 import { ask, enter, ORDER, type Sim, startSim } from '../helpers/sim.ts';
 
@@ -436,43 +434,4 @@ it('exports the same bytes after an import with every kind of record, and schedu
   const { payments, attempts } = JSON.parse(await exportedText(other)) as Snapshot;
   expect(payments.find(({ identifier }) => identifier === 'auto')?.status).toBe('succeeded');
   expect(attempts.length).toBeGreaterThan(parsed.attempts.length);
-});
-
-it('exports a handwritten state with any text as the same bytes from its second export on', async () => {
-  const sim = await startSim();
-  const text = fc.string({ unit: character, maxLength: 20 });
-  const written = fc.record({
-    text,
-    wrongCodes: fc.option(fc.nat(5), { nil: undefined }),
-    expiresAt: fc.option(fc.constant('2030-01-01T00:00:00.000Z'), { nil: null }),
-    body: fc.option(text, { nil: null }),
-    headers: fc.array(fc.tuple(text, text), { maxLength: 3 }),
-    isTurned: fc.boolean(),
-  });
-  await fc.assert(
-    fc.asyncProperty(written, async ({ text, wrongCodes, expiresAt, body, headers, isTurned }) => {
-      const state = fullSnapshot();
-      const changed = {
-        ...state,
-        payments: state.payments.map((one) => ({
-          ...one,
-          details: text,
-          expiresAt,
-          warnings: [text],
-          ...(wrongCodes !== undefined && { wrongCodes }),
-        })),
-        attempts: state.attempts.map((one) => ({ ...one, responseBody: body, responseHeaders: headers })),
-        wallets: state.wallets.map((one) => ({ ...one, holder: text })),
-        cards: state.cards.map((one) => ({ ...one, title: text })),
-      };
-      // A handwritten state may have its lists in any order.
-      const given = isTurned ? Object.fromEntries(Object.entries(changed).reverse()) : changed;
-      await imported(sim, JSON.stringify(given));
-      const first = await exportedText(sim);
-      expect(JSON.parse(first).payments).toEqual(JSON.parse(JSON.stringify(changed.payments)));
-      await imported(sim, first);
-      expect(await exportedText(sim)).toBe(first);
-    }),
-    { numRuns: 25 },
-  );
 });
