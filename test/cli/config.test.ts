@@ -50,40 +50,6 @@ describe('start with an invalid configuration', () => {
   );
 });
 
-describe('a schedule of retries', () => {
-  const FILE = '{"port":0,"inMemory":true,"ipnSchedule":["3s","1m"]}';
-
-  it.each<
-    [how: string, files: Record<string, string>, args: string[], env: Record<string, string>, retries: number]
-  >([
-    ['not set', {}, [], {}, 0],
-    ['a flag', {}, ['--ipn-schedule', '3s,1m'], {}, 2],
-    ['a variable', {}, [], { GATEWAY_SIM_IPN_SCHEDULE: '3s,1m,1h' }, 3],
-    ['a named file', { 'sim.json': FILE }, [], { GATEWAY_SIM_CONFIG: 'sim.json' }, 2],
-    ['a discovered file', { 'gateway-sim.config.json': FILE }, [], {}, 2],
-    [
-      'a discovered file, with a number as a flag',
-      { 'gateway-sim.config.json': FILE },
-      ['--ipn-retries', '0'],
-      {},
-      0,
-    ],
-    [
-      'a flag, with a number as a variable',
-      {},
-      ['--ipn-schedule', '3s'],
-      { GATEWAY_SIM_IPN_RETRIES: '4' },
-      4,
-    ],
-    ['not set, but a number', {}, ['--ipn-retries', '2'], {}, 2],
-  ])('is used in full unless a number is set: %s', async (_, files, args, env, ipnRetries) => {
-    const cwd = await temporaryFolder(files);
-    const { ready } = await start(['--port', '0', '--in-memory', ...args], { cwd, env });
-    const status = (await (await fetch(`${ready.url}/_sim/status`)).json()) as { options: object };
-    expect(status.options).toMatchObject({ ipnRetries });
-  });
-});
-
 describe('a configuration file', () => {
   it('is named by GATEWAY_SIM_CONFIG', async () => {
     const cwd = await temporaryFolder({

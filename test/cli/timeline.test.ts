@@ -100,10 +100,4 @@ describe('gateway-sim payments show', () => {
     expect(stdout).toContain('rejects the IPN: “Bad signature”');
     expect(stdout).not.toContain('background');
   });
-
-  it('prints its IPNs as curl commands', async () => {
-    const options = await paid();
-    const curl = await run(['payments', 'show', "it's 1", '--curl'], options);
-    expect(curl.stdout).toMatch(/ --data-raw 'status=success&signature=[0-9A-F]{64}&identifier=it%27s\+1&/);
-  });
 });
