@@ -1,24 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import * as z from 'zod/mini';
-import { GatewayError, hint, nearestName } from '../../src/contract/error.ts';
+import { GatewayError, nearestName } from '../../src/contract/error.ts';
 import { parseInput } from '../../src/contract/input.ts';
-
-describe('GatewayError', () => {
-  it('has its message as the only problem by default', () => {
-    const error = new GatewayError('internal', 'something broke');
-    expect(error).toMatchObject({ name: 'GatewayError', code: 'internal', message: 'something broke' });
-    expect(error.problems).toEqual(['something broke']);
-    expect('cause' in error).toBe(false);
-  });
-
-  it('keeps the problems, the hint and the cause', () => {
-    const cause = new Error('underneath');
-    const details = { problems: ['first', 'second'], cause };
-    const error = new GatewayError('usage', 'first', { ...details, hint: hint`Try again.` });
-    expect(error).toMatchObject({ ...details, remedy: 'Try again.' });
-  });
-});
 
 describe('nearestName', () => {
   const KNOWN = ['identifier', 'ipn_url', 'success_url', 'cancel_url', 'amount', 'port'];

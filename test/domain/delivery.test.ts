@@ -1,47 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { deliveryOf, egressFailure, recordAttempt, resend } from '../../src/domain/delivery.ts';
-import { encodeIpn, ipnFields } from '../../src/service/ipn.ts';
+import { egressFailure, recordAttempt, resend } from '../../src/domain/delivery.ts';
 import {
   applied,
   context,
   dueDelivery,
-  merchant,
   NOW,
-  pendingPayment,
   REPORT,
-  SECRET_KEY,
   type SettingsChanges,
-  settings,
   state,
 } from '../helpers/records.ts';
-
-describe('a new delivery', () => {
-  it('is due immediately and stores the bytes that every attempt sends', () => {
-    const payment = pendingPayment(state());
-    const ipn = { payment, status: 'success', holder: 'Ada Lovelace' };
-    const fields = ipnFields({ ...ipn, secretKey: SECRET_KEY }, settings());
-    expect(deliveryOf(ipn, merchant(), context())).toEqual({
-      id: 'ipn_0000000000000001',
-      paymentId: payment.id,
-      merchantId: 'mer_1',
-      identifier: 'order-1',
-      url: 'http://127.0.0.1:4/ipn?order=1',
-      status: 'success',
-      state: 'pending',
-      ...encodeIpn(fields, 'form'),
-      signedText: '100.00order-1',
-      signedWith: 'pub_sim_0123456789',
-      once: false,
-      attemptCount: 0,
-      createdAt: '2026-01-15T10:30:00.123Z',
-      nextAttemptAt: '2026-01-15T10:30:00.123Z',
-      tampered: [],
-      signedAnew: false,
-      postponedBy: null,
-    });
-  });
-});
 
 describe('an attempt', () => {
   const SERVER_ERROR = { ...REPORT, responseStatus: 500, failure: { code: 'answered' } as const };

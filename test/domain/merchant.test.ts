@@ -61,19 +61,6 @@ describe('keys', () => {
 });
 
 describe('merchants', () => {
-  it('are added with their own keys and no money', () => {
-    const held = state();
-    const added = applied(held, addMerchant(held, 'mer_2', 'second', KEYS, context()));
-    expect(added).toEqual({
-      id: 'mer_2',
-      name: 'second',
-      ...KEYS,
-      balances: {},
-      createdAt: '2026-01-15T10:30:00.123Z',
-    });
-    expect(held.merchants.size).toBe(2);
-  });
-
   it.each(['', '   ', 'x'.repeat(61), 'default'])('cannot have the name %j', (name) => {
     expect(() => addMerchant(state(), 'mer_2', name, KEYS, context())).toThrow(
       expect.objectContaining({ code: 'invalid_fields' }),

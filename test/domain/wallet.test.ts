@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { credit } from '../../src/domain/merchant.ts';
 import { debit, findWallet, fundWallet } from '../../src/domain/wallet.ts';
-import { applied, merchant, state, wallet } from '../helpers/records.ts';
+import { merchant, state, wallet } from '../helpers/records.ts';
 
 describe('wallets', () => {
   it('are found by e-mail in any case and currency', () => {
@@ -17,12 +17,6 @@ describe('wallets', () => {
     expect(given.balance).toBe('0.3');
     expect(credit(merchant({ balances: { USD: '0.1' } }), 'USD', '0.2').balances).toEqual({ USD: '0.3' });
     expect(credit(merchant({ balances: { USD: '1' } }), 'EUR', '2').balances).toEqual({ USD: '1', EUR: '2' });
-  });
-
-  it('can be funded', () => {
-    const held = state();
-    expect(applied(held, fundWallet(held, 'wal_eur', '0.50')).balance).toBe('51.00');
-    expect(held.wallets.get('wal_eur')?.balance).toBe('51.00');
   });
 
   it.each(['0', '-5', 'ten', '', '1e3', '1.123456789'])('cannot be funded with the amount %j', (amount) => {

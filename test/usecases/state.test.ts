@@ -350,19 +350,6 @@ describe('a failed start', () => {
     expect(sim.url).toBe(`http://127.0.0.1:${port}`);
   });
 
-  it.each<[StartOptions, string]>([
-    [{ autoDelay: '721h' }, '--auto-delay must be at most 720h'],
-    [{ paymentExpires: '0s' }, '--payment-expires must be from 1ms to 720h'],
-    [{ faults: [{ route: 'initiate' }] }, 'faults.0'],
-  ])('does not touch the folder: %j', async (options, problem) => {
-    const dataDir = join(await temporaryFolder(), 'new');
-    await expect(startSim({ inMemory: false, dataDir, ...options })).rejects.toMatchObject({
-      name: 'GatewayError',
-      message: expect.stringContaining(problem),
-    });
-    await expect(readdir(dataDir)).rejects.toMatchObject({ code: 'ENOENT' });
-  });
-
   it('leaves the folder unlocked if the options do not fit the state', async () => {
     const dataDir = await temporaryFolder();
     const wallets = [{ email: 'a@example.com', holder: 'A', currency: 'XYZ', balance: '1' }];
