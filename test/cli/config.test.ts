@@ -13,12 +13,6 @@ describe('start with an invalid configuration', () => {
     ['an invalid list', '{"allowHost": {}}', ['"allowHost"', 'list']],
     ['a list instead of an object', '[1]', ['gateway-sim.config.json', 'object']],
     ['an unknown charge', '{"charges": {"paymnt": {"percent": "1"}}}', ['charges.paymnt', 'payment']],
-    [
-      'an unknown part of a charge',
-      '{"charges": {"card": {"percnt": "1"}}}',
-      ['charges.card.percnt', 'percent'],
-    ],
-    ['an unknown key of a currency', '{"currencies": [{"code": "NPR", "symbl": "Rs"}]}', ['symbl', 'symbol']],
     ['a wallet without an e-mail', '{"wallets": [{"holder": "A"}]}', ['wallets.0.email', 'required']],
     // As an editor of Windows may save it.
     ['text in UTF-16', [...'{"port": 0}'].join('\0'), ['it is UTF-16: save it as UTF-8']],

@@ -378,12 +378,6 @@ describe('exec', () => {
   });
 });
 
-it('exec rejects an invalid configuration file', async () => {
-  const cwd = await temporaryFolder({ 'gateway-sim.config.json': '{' });
-  const { code, stderr } = await run(['exec', '--', 'true'], { cwd });
-  expect([code, stderr]).toEqual([2, expect.stringContaining('gateway-sim.config.json cannot be used')]);
-});
-
 describe('the options of exec', () => {
   const named = { port: 4711, dataDir: '/somewhere', inMemory: false };
   const file = { values: { ...named, loose: true }, label: (name: string) => name };

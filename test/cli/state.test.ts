@@ -56,11 +56,8 @@ describe('state export and import', () => {
     },
   );
 
-  it('reject what is not JSON, and a file that does not exist', async () => {
+  it('reject a file that does not exist', async () => {
     const { cwd } = await startHere();
-    const { code, stderr } = await run(['state', 'import', '-'], { cwd, input: '{"version":' });
-    expect([code, stderr]).toEqual([2, expect.stringContaining('stdin is not JSON')]);
-    expect(stderr).not.toMatch(/^\s+at /m);
     expect((await run(['state', 'import', 'nowhere.json'], { cwd })).code).toBe(4);
   });
 

@@ -46,20 +46,6 @@ const income = (held: State) => held.merchants.get('mer_1')?.balances;
 describe('the state machine', () => {
   const grid = OUTCOMES.flatMap((outcome) => PAYMENT_STATUSES.map((status) => ({ outcome, status })));
 
-  it.each(grid.filter(({ status }) => status === 'pending'))(
-    '$outcome settles a pending payment',
-    ({ outcome }) => {
-      const { payment, held } = settled({}, { outcome });
-      expect(payment).toMatchObject({
-        status: { approve: 'succeeded', cancel: 'canceled', fail: 'failed', expire: 'expired' }[outcome],
-        settledAt: '2026-01-15T10:30:00.123Z',
-        settledBy: 'panel',
-      });
-      expect(payment.history.at(-1)).toMatchObject({ event: 'settled', value: payment.status });
-      expect(held.payments.get(payment.id)).toEqual(payment);
-    },
-  );
-
   it.each(grid.filter(({ status }) => status !== 'pending'))(
     '$outcome is rejected for a payment that is $status',
     ({ outcome, status }) => {

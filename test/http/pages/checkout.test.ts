@@ -8,7 +8,6 @@ import {
   closedPage,
   type LiveTip,
   type PaymentSummary,
-  refusedPage,
 } from '../../../src/http/pages/checkout.tsx';
 import { pageOf, postForm } from '../../helpers/forms.ts';
 import { idOf, ORDER, type Sim, startSim } from '../../helpers/sim.ts';
@@ -96,56 +95,14 @@ function buttons(html: string): string[] {
   return [...html.matchAll(/<button[^>]*>(.*?)<\/button>/gs)].map(([, name]) => name ?? '');
 }
 
-function idsOf(html: string): string[] {
-  return [...html.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id ?? '');
-}
-
-const PAGES: [string, string][] = [
-  ['e-mail step', checkout()],
-  ['e-mail step with a problem', checkout({ problem: 'email_invalid', value: 'x' })],
-  ['code step in the sandbox', checkout({ step: 'code', problem: 'code_wrong' })],
-  ['code step in live mode', live({ step: 'code', resent: true })],
-  ['closed', closed()],
-  [
-    'refused',
-    refusedPage({
-      language: 'en',
-      theme: 'light',
-      nonce: 'nonce-1',
-      base: '',
-      message: 'no',
-      backUrl: null,
-      dashboard: null,
-    }),
-  ],
-  ['unknown', closed({ payment: null, backUrl: null })],
-];
-
-describe.each(PAGES)('every page: %s', (_name, html) => {
-  test('is a complete document with a note that this is an emulator', () => {
-    expect(html).toMatch(/^<!doctype html><html lang="en"/);
-    expect(html).toMatch(/<header class="mark"><strong>gateway-sim<\/strong>: local emulator, no real money/);
-    expect(html.match(/<h1/g)).toHaveLength(1);
-    expect(html.match(/<main/g)).toHaveLength(1);
-  });
-
-  test('has one short script, and nothing that the policy blocks', () => {
-    expect(html).not.toMatch(/javascript:| on\w+="| style="/i);
-    const scripts = [...html.matchAll(/<script(.*?)>(.*?)<\/script>/gs)];
-    for (const [, attributes, text = ''] of scripts) {
-      expect(attributes).toBe(' nonce="nonce-1"');
-      expect(text.length).toBeLessThanOrEqual(400);
-    }
-    expect(scripts.length).toBeLessThanOrEqual(1);
-    expect(html.match(/<style[^>]*>/g)).toEqual(['<style nonce="nonce-1">']);
-  });
-
-  test('has unique ids, and no broken references', () => {
-    const ids = idsOf(html);
-    expect(new Set(ids).size).toBe(ids.length);
-    const references = [...html.matchAll(/ (?:for|aria-describedby|aria-labelledby)="([^"]*)"/g)];
-    for (const id of references.flatMap(([, list]) => (list ?? '').split(' '))) expect(ids).toContain(id);
-  });
+test.each([
+  ['a step', checkout({ problem: 'email_invalid', value: 'x' })],
+  ['a closed page', closed()],
+])('%s says that this is an emulator, and runs one short script', (_, html) => {
+  expect(html).toMatch(/<header class="mark"><strong>gateway-sim<\/strong>: local emulator, no real money/);
+  const scripts = [...html.matchAll(/<script nonce="nonce-1">(.*?)<\/script>/gs)];
+  expect(scripts.length).toBeLessThanOrEqual(1);
+  for (const [, script = ''] of scripts) expect(script.length).toBeLessThanOrEqual(400);
 });
 
 describe('a checkout step', () => {
