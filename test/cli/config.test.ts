@@ -1,5 +1,5 @@
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { SNAPSHOT_VERSION } from '../../src/store/snapshot.ts';
 import { run, runJson, start } from '../helpers/cli.ts';
@@ -60,13 +60,15 @@ describe('a configuration file', () => {
 
     /** A folder two levels below the configuration, and a file with fixtures beside it. */
     async function subfolder(...roots: string[]): Promise<string> {
-      const top = await temporaryFolder({ 'gateway-sim.config.json': CONFIG });
-      const cwd = join(top, 'apps', 'shop');
-      for (const folder of [cwd, join(top, 'data')]) await mkdir(folder, { recursive: true });
       const wallets = [
         { id: 'w', email: 'of-the-parent@example.com', holder: 'A', currency: 'USD', balance: '1' },
       ];
-      await writeFile(join(top, 'data/mine.json'), JSON.stringify({ version: SNAPSHOT_VERSION, wallets }));
+      const top = await temporaryFolder({
+        'gateway-sim.config.json': CONFIG,
+        'data/mine.json': JSON.stringify({ version: SNAPSHOT_VERSION, wallets }),
+      });
+      const cwd = join(top, 'apps', 'shop');
+      await mkdir(cwd, { recursive: true });
       for (const root of roots) await mkdir(join(top, root), { recursive: true });
       return cwd;
     }
@@ -107,16 +109,13 @@ describe('a configuration file', () => {
   });
 
   it('tells commands in its folder the address, data folder and token', async () => {
-    const cwd = await temporaryFolder();
-    const config = { dataDir: 'sim', host: '0.0.0.0', controlToken: 'a-long-secret' };
-    await writeFile(join(cwd, 'gateway-sim.config.json'), JSON.stringify({ ...config, port: 0 }));
+    const project = (config: object) =>
+      temporaryFolder({ 'gateway-sim.config.json': JSON.stringify(config) });
+    const controlToken = 'a-long-secret';
+    const cwd = await project({ dataDir: 'sim', host: '0.0.0.0', controlToken, port: 0 });
     const { ready } = await start([], { cwd });
     expect((await run(['clock', 'freeze'], { cwd })).code).toBe(0);
-    const elsewhere = await temporaryFolder();
-    await writeFile(
-      join(elsewhere, 'gateway-sim.config.json'),
-      JSON.stringify({ port: ready.port, controlToken: 'a-long-secret' }),
-    );
+    const elsewhere = await project({ port: ready.port, controlToken });
     expect((await run(['clock', 'resume'], { cwd: elsewhere })).code).toBe(0);
   });
 
@@ -134,7 +133,6 @@ describe('a configuration file', () => {
   });
 
   it('sets charges, currencies and wallets, which have no flag', async () => {
-    const cwd = await temporaryFolder();
     const config = {
       $schema: './schema.json',
       port: 0,
@@ -142,7 +140,7 @@ describe('a configuration file', () => {
       currencies: [{ code: 'NPR', name: 'Nepalese Rupee', symbol: 'Rs' }],
       wallets: [{ email: 'ada@shop.example', holder: 'Ada', currency: 'NPR', balance: '12.50' }],
     };
-    await writeFile(join(cwd, 'gateway-sim.config.json'), JSON.stringify(config));
+    const cwd = await temporaryFolder({ 'gateway-sim.config.json': JSON.stringify(config) });
     await start([], { cwd });
     const { body } = await runJson<{ data: object[] }>(['wallets'], { cwd });
     expect(body.data).toContainEqual({ id: 'wal_ada_npr', ...config.wallets[0] });
@@ -157,9 +155,8 @@ describe('the fixtures of a discovered configuration file', () => {
 
   /** A project with a configuration file, in a folder with other projects. */
   async function project({ fixtures, repository }: { fixtures: string; repository: '' | '..' | '.' }) {
-    const work = await temporaryFolder({ 'outside.json': FIXTURES });
-    const cwd = join(work, 'repo', 'shop');
-    const files = {
+    const work = await temporaryFolder({
+      'outside.json': FIXTURES,
       'repo/shared.json': FIXTURES,
       'repo/shop/own.json': FIXTURES,
       'repo/shop/.gateway-sim/backup/db.json': FIXTURES,
@@ -168,11 +165,8 @@ describe('the fixtures of a discovered configuration file', () => {
       'repo/named/journal.jsonl': '',
       'repo/fixtures/db.json': FIXTURES,
       'repo/shop/gateway-sim.config.json': JSON.stringify({ fixtures, inMemory: true, port: 0 }),
-    };
-    for (const [name, text] of Object.entries(files)) {
-      await mkdir(dirname(join(work, name)), { recursive: true });
-      await writeFile(join(work, name), text);
-    }
+    });
+    const cwd = join(work, 'repo', 'shop');
     await symlink(join(work, 'outside.json'), join(cwd, 'link.json'));
     if (repository) await mkdir(join(cwd, repository, '.git'));
     return cwd;

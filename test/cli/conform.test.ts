@@ -11,11 +11,9 @@ import { startSim } from '../helpers/sim.ts';
 const SOME = ['initiate-success-is-ok', 'field-logo-missing', 'field-logo-optional', 'client-wants-ok'];
 
 /** A folder with a manifest of a few lines. */
-async function folder(...ids: string[]): Promise<string> {
-  const cwd = await temporaryFolder();
+function folder(...ids: string[]): Promise<string> {
   const lines = linesNamed(...(ids.length ? ids : SOME)).map((line) => JSON.stringify(line));
-  await writeFile(join(cwd, 'few.jsonl'), `${lines.join('\n')}\n`);
-  return cwd;
+  return temporaryFolder({ 'few.jsonl': `${lines.join('\n')}\n` });
 }
 
 const FEW = ['conform', '--manifest', 'few.jsonl'];

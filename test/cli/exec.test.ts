@@ -403,9 +403,8 @@ describe('the options of exec', () => {
     const env = { GATEWAY_SIM_QUIET: '1', GATEWAY_SIM_DETACH: '1' };
     const values = { quiet: true, detach: true };
     expect(execConfiguration({}, env, { ...file, values })).toMatchObject(plain);
-    const cwd = await temporaryFolder();
     const config = { ...values, faults: [{ route: 'cards', status: 503 }] };
-    await writeFile(join(cwd, 'gateway-sim.config.json'), JSON.stringify(config));
+    const cwd = await temporaryFolder({ 'gateway-sim.config.json': JSON.stringify(config) });
     const { code, stderr } = await run(['exec', '--', 'true'], { cwd, env });
     expect([code, stderr]).toEqual([0, expect.stringContaining('FAULT ON')]);
     expect((await run(['exec', '--detach', '--', 'true'], { cwd })).code).toBe(2);
@@ -496,9 +495,8 @@ describe('exec --artifacts', () => {
   );
 
   it('does not write through links in the folder', async () => {
-    const cwd = await temporaryFolder();
+    const cwd = await temporaryFolder({ precious: 'mine' });
     await mkdir(join(cwd, 'left'));
-    await writeFile(join(cwd, 'precious'), 'mine');
     for (const name of [MARK, ...FILES]) await symlink('../precious', join(cwd, 'left', name));
     const { code } = await run(['exec', '--artifacts', 'left', ...sh('true')], { cwd });
     expect([code, await readFile(join(cwd, 'precious'), 'utf8')]).toEqual([0, 'mine']);
@@ -510,11 +508,11 @@ describe('exec --artifacts', () => {
   ])(
     'stores events, state and IPNs of a command %s, including those before a reset',
     async (_, end, expected) => {
-      const cwd = await temporaryFolder();
-      await mkdir(join(cwd, 'left'));
-      await writeFile(join(cwd, 'left', MARK), '');
-      await writeFile(join(cwd, 'left', 'audit.json'), 'of an earlier run');
-      await writeFile(join(cwd, 'left', 'mine.txt'), 'stays');
+      const cwd = await temporaryFolder({
+        [`left/${MARK}`]: '',
+        'left/audit.json': 'of an earlier run',
+        'left/mine.txt': 'stays',
+      });
       const finished = await run(['exec', '--artifacts', 'left', ...node(pay(end))], { cwd });
       expect(finished).toMatchObject({ code: expected, stderr: '' });
       expect((await readdir(join(cwd, 'left'))).sort()).toEqual([MARK, ...FILES, 'mine.txt'].sort());

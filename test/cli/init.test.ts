@@ -88,10 +88,7 @@ describe('init', () => {
   );
 
   it('refers to the schema of the installed package, relative to its own folder', async () => {
-    const cwd = await temporaryFolder();
-    const installed = join(cwd, 'node_modules/gateway-sim');
-    await mkdir(join(installed, 'fixtures'), { recursive: true });
-    await writeFile(join(installed, 'fixtures', 'config.schema.json'), '{}');
+    const cwd = await temporaryFolder({ 'node_modules/gateway-sim/fixtures/config.schema.json': '{}' });
     for (const [dir, schema] of [
       ['.', './node_modules/gateway-sim/fixtures/config.schema.json'],
       ['test/gateway', '../../node_modules/gateway-sim/fixtures/config.schema.json'],

@@ -68,9 +68,7 @@ describe('start --tls', () => {
   );
 
   it('reports why it cannot write its files', async () => {
-    const cwd = await temporaryFolder();
-    await mkdir(join(cwd, '.gateway-sim'));
-    await writeFile(join(cwd, '.gateway-sim', 'tls'), 'a file of the user');
+    const cwd = await temporaryFolder({ '.gateway-sim/tls': 'a file of the user' });
     const { code, stderr } = await run(['start', '--port', '0', '--tls'], { cwd });
     expect([code, stderr]).toEqual([5, expect.stringContaining('a file with this name already exists')]);
   });
@@ -90,11 +88,9 @@ describe('start --tls', () => {
   });
 
   it('uses the pair that tlsCert and tlsKey name', async () => {
-    const cwd = await temporaryFolder();
-    await writePair(cwd, 'mine');
-    await mkdir(join(cwd, 'sub'));
     const pair = { tlsCert: '../mine.pem', tlsKey: '../mine-key.pem' };
-    await writeFile(join(cwd, 'sub', 'gateway-sim.config.json'), JSON.stringify(pair));
+    const cwd = await temporaryFolder({ 'sub/gateway-sim.config.json': JSON.stringify(pair) });
+    await writePair(cwd, 'mine');
     const env = { GATEWAY_SIM_CONFIG: 'sub/gateway-sim.config.json' };
     const { ready } = await start(['--in-memory'], { cwd, env });
     expect(ready).toMatchObject({ url: expect.stringMatching(/^https:/), tlsCa: join(cwd, 'mine.pem') });
@@ -108,10 +104,9 @@ describe('start --tls', () => {
 
 describe('start --tls --in-memory', () => {
   it('leaves nothing behind when a signal ends conform', async () => {
-    const cwd = await temporaryFolder();
+    const cwd = await temporaryFolder({ 'gateway-sim.config.json': '{"tls":true}' });
     const env = { ...withTmp(join(cwd, 'tmp')), GATEWAY_SIM_PORT: String(await freePort()) };
     await mkdir(env.TMPDIR);
-    await writeFile(join(cwd, 'gateway-sim.config.json'), '{"tls":true}');
     const { child, ended } = launchBinary(['conform'], { cwd, env });
     const files = () => readdir(env.TMPDIR, { recursive: true });
     await expect.poll(files).toContainEqual(expect.stringMatching(/ca\.pem$/));

@@ -1,5 +1,3 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { run } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
@@ -18,9 +16,8 @@ describe('--version --verbose', () => {
   );
 
   it('applies --profile, and lists the choices that differ from the profile', async () => {
-    const cwd = await temporaryFolder();
-    const choices = { settledVisit: 'page' };
-    await writeFile(join(cwd, 'gateway-sim.config.json'), JSON.stringify({ choices, amountFormat: 'sent' }));
+    const config = { choices: { settledVisit: 'page' }, amountFormat: 'sent' };
+    const cwd = await temporaryFolder({ 'gateway-sim.config.json': JSON.stringify(config) });
     for (const flag of [['--profile', 'server'], ['--profile=server']]) {
       const { stdout } = await run(['--version', ...flag, '--verbose'], { cwd });
       expect(stdout).toMatch(/^Profile +server, but settledVisit page, amountFormat sent {2}\(\d+ facts: /m);
