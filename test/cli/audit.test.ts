@@ -85,19 +85,6 @@ describe('audit', () => {
     },
   );
 
-  it.each([
-    ['audit', 2, 'audit requires the address of the IPN handler'],
-    ['audit /ipn', 2, 'the URL of the IPN handler must be an absolute'],
-    ['audit http://127.0.0.1:9/ipn --fail-on pass', 2, '--fail-on accepts at-risk and unproven'],
-    ['audit http://127.0.0.1:9/ipn --preset magento', 2, 'woocommerce'],
-    ['audit http://127.0.0.1:9/ipn --url http://127.0.0.1:9', 3, ''],
-    ['reconcile', 3, ''],
-  ])('%s exits %i', async (line, code, message) => {
-    const env = { GATEWAY_SIM_PORT: String(await freePort()) };
-    const ended = await run(line.split(' '), { cwd: await temporaryFolder(), env });
-    expect([ended.code, ended.stderr]).toEqual([code, expect.stringContaining(message)]);
-  });
-
   it('writes an HTML report, which shows no key', async () => {
     const flawed = { isWhole: () => true, isSigned: () => true };
     const { shop, options, byUrl, paidWhen } = await startAudited(flawed);

@@ -119,19 +119,6 @@ describe('a configuration file', () => {
     expect((await run(['clock', 'resume'], { cwd: elsewhere })).code).toBe(0);
   });
 
-  it.each([
-    ['--sandbox-email', ['--sandbox-email', 'x'], '--sandbox-email must be an e-mail address (got "x")'],
-    ['equal keys', ['--public-key', 'k', '--secret-key', 'k'], '--public-key and --secret-key must differ'],
-    [
-      'a public database',
-      ['--db', 'postgres://u@198.51.100.7,a.localhost/x'],
-      '--db names a forbidden host: 198.51.100.7 is neither a loopback nor a private address',
-    ],
-  ])('and flags with invalid values are rejected: %s', async (_, args, message) => {
-    const { code, stderr } = await run(['start', '--in-memory', ...args], { cwd: await temporaryFolder() });
-    expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
-  });
-
   it('sets charges, currencies and wallets, which have no flag', async () => {
     const config = {
       $schema: './schema.json',

@@ -1,14 +1,7 @@
 import { expect, it } from 'vitest';
-import { leftByKill, run, startIn } from '../helpers/cli.ts';
+import { leftByKill, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { ORDER } from '../helpers/sim.ts';
-
-it('a keep of 10ms is rejected', async () => {
-  const cwd = await temporaryFolder({ 'gateway-sim.config.json': '{"keep":"10ms"}' });
-  const { code, stderr } = await run(['start'], { cwd });
-  const message = '"keep" in gateway-sim.config.json must be from 1s to 720h, or a number of payments';
-  expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
-});
 
 it('with a seed, each start creates new values, even if the state has the same size as before', async () => {
   let cwd = await temporaryFolder();
