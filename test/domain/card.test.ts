@@ -17,19 +17,6 @@ function issued(changes: Record<string, unknown> = {}): Card {
 }
 
 describe('a new card', () => {
-  it('is active, and its balance is its amount minus the charges', () => {
-    expect(issued({ amount: '250.00' })).toMatchObject({
-      status: 'active',
-      amount: '250.00',
-      charges: '2.50',
-      availableBalance: '247.50',
-      currency: 'USD',
-      expiryMonth: 1,
-      expiryYear: '2029',
-      createdAt: new Date(NOW).toISOString(),
-    });
-  });
-
   it('rejects charges above its amount', () => {
     const rate = { percent: '0', fixed: '100' };
     const given = context({ charges: { payment: rate, card: rate, cardTransaction: rate } });

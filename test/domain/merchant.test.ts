@@ -14,14 +14,6 @@ import { applied, context, merchant, NOW, PUBLIC_KEY, SECRET_KEY, state } from '
 const KEYS = { publicKey: 'pub_sim_new', secretKey: 'sec_sim_new' };
 
 describe('keys', () => {
-  it('identify their merchant, and only as the right kind of key', () => {
-    expect(findByKey(state(), 'publicKey', PUBLIC_KEY)?.id).toBe('mer_1');
-    expect(findByKey(state(), 'secretKey', SECRET_KEY)?.id).toBe('mer_1');
-    expect(findByKey(state(), 'publicKey', SECRET_KEY)).toBeUndefined();
-    expect(findByKey(state(), 'secretKey', PUBLIC_KEY)).toBeUndefined();
-    expect(findByKey(state(), 'secretKey', '')).toBeUndefined();
-  });
-
   it.each([
     ['abc', 'abc', true],
     ['abc', 'abd', false],

@@ -71,10 +71,6 @@ function accepted(changes: Record<string, unknown> = {}, settings: SettingsChang
 }
 
 describe('the check of the initiate fields', () => {
-  it.each([undefined, '', null])('treats checkout_theme %j as light', (given) => {
-    expect(accepted({ checkout_theme: given }).checkoutTheme).toBe('light');
-  });
-
   // fixtures/fidelity/manifest.jsonl has the limits of each field.
   it.each([
     [{ identifier: null }, 'identifier is required'],
@@ -99,16 +95,6 @@ describe('the check of the initiate fields', () => {
     expect(refusal(posted(changes)).message).toMatch(problem);
   });
 
-  it('removes white space around values, as Laravel does', () => {
-    expect(
-      accepted({ identifier: 'order-1 ', amount: '\t25', customer_email: ' admin@localhost' }),
-    ).toMatchObject({
-      identifier: 'order-1',
-      amount: '25',
-      customerEmail: 'admin@localhost',
-    });
-  });
-
   it('names the byte order mark that hides the first field of a form', () => {
     const form = new URLSearchParams(posted({}).fields as Record<string, string>).toString();
     const type = 'application/x-www-form-urlencoded';
@@ -125,12 +111,6 @@ describe('the check of the initiate fields', () => {
     const { problems } = refusal(fieldReader(type)(Buffer.from(form.replaceAll('&', '&amp;')), type));
     expect(problems[0]).toMatch(
       /^the fields are separated by "&amp;".* received: "amp;identifier", "amp;currency",.*http_build_query/,
-    );
-  });
-
-  it('reports the expected and the actual amount', () => {
-    expect(refusal(posted({ amount: '1,50' })).message).toMatch(
-      /^amount must be a plain decimal greater than 0.*"1,50"/,
     );
   });
 

@@ -283,14 +283,6 @@ describe('IPNs', () => {
     expect(receiver.requests.map(({ url }) => url)).toEqual(['/ipn', '/ipn', '/other', '/ipn']);
   });
 
-  it('show the forward address, not their ipn_url, if they were forwarded', async () => {
-    const receiver = await startReceiver([{ status: 500 }]);
-    const forwarding = await startSim({ forwardIpn: `${receiver.url}/mine` });
-    const id = await approved({ ipn_url: 'https://shop.example/ipn' }, forwarding);
-    const page = async (path: string) => (await fetch(`${forwarding.url}/_sim${path}`)).text();
-    expect(await page(`/ui/ipns/${id}`)).toMatch(/<dt>Where<\/dt>.*\/mine</s);
-  });
-
   it('link back to our own pages only', async () => {
     const id = await approved();
     const { id: payment } = sim.server.parts.payments.require('order-1');
