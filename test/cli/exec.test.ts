@@ -531,18 +531,11 @@ describe('exec --artifacts', () => {
   );
 
   const library = JSON.stringify(new URL('library.mjs', pathToFileURL(BINARY)).href);
-  const audits = `import(${library}).then(async (library) => {
-    const sim = await library.startGatewaySim();
-    await sim.audit({ ipnUrl: 'http://127.0.0.1:9/ipn', only: ['control'], timeoutMs: 1000 });
-    await sim.stop();
-  })`;
-  it.each([
-    ['command', [BINARY, 'audit', 'http://127.0.0.1:9/ipn', '--only', 'control', '--timeout', '1s'], 1],
-    ['library in an emulator of its own', ['-e', audits], 0],
-  ])('stores the reports of an audit by the %s', async (_, args, expected) => {
+  it('stores the reports of an audit by the command', async () => {
     const cwd = await temporaryFolder();
-    const command = ['exec', '--artifacts', 'left', '--', process.execPath, ...args];
-    expect(await runBinary(command, { cwd })).toMatchObject({ code: expected });
+    const audit = [BINARY, 'audit', 'http://127.0.0.1:9/ipn', '--only', 'control', '--timeout', '1s'];
+    const command = ['exec', '--artifacts', 'left', '--', process.execPath, ...audit];
+    expect(await runBinary(command, { cwd })).toMatchObject({ code: 1 });
     expect((await readdir(join(cwd, 'left'))).sort()).toEqual(
       [MARK, 'audit.html', 'audit.json', 'audit.xml', ...FILES].sort(),
     );
@@ -550,7 +543,7 @@ describe('exec --artifacts', () => {
     expect(report).toMatchObject({ cases: [{ name: expect.any(String) }] });
   });
 
-  it('stores the reports of every audit, without keys', async () => {
+  it('stores the reports of every audit by the library, without keys', async () => {
     const cwd = await temporaryFolder();
     const key = 'sec_sim_in_the_address_1';
     const twice = `import(${library}).then(async (library) => {
