@@ -6,10 +6,7 @@ import { REPORT } from '../helpers/records.ts';
 describe("the words of a receiver's response", () => {
   it.each([
     ['Invalid signature', 'Invalid signature'],
-    ['\r\n\n  {"error":"no"}\r\nmore', 'no'],
     ['{\n  "detail": "The amount differs."\n}', 'The amount differs.'],
-    ['<!DOCTYPE html>\n<style>\nbody{}</style><title>Whoops</title>', 'Whoops'],
-    ['<script>x</script><!-- -->', '<script>x</script><!-- -->'],
     ['', undefined],
     [null, undefined],
     ['a'.repeat(500), `${'a'.repeat(200)}…`],

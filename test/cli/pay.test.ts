@@ -205,25 +205,6 @@ describe('pay', () => {
     expect((await run(['logs'], { cwd })).stdout).toMatch(new RegExp(`^ +! +${next} ipn_\\w+$`, 'm'));
   });
 
-  it.each([
-    ['a login page', { status: 302, headers: { Location: '/login' } }],
-    ['a CSRF token', { status: 403, body: 'CSRF verification failed' }],
-    ['a login page', { status: 200, body: '<form><input type="password"></form>' }],
-  ])('gives the same verdict on %s as the log and the API', async (what, answer) => {
-    const receiver = await startReceiver([answer]);
-    const { cwd, create } = await start();
-    await create('order-1', '--ipn-url', `${receiver.url}/ipn`);
-    const { stdout, stderr } = await run(['pay', '--approve'], { cwd });
-    const { body } = await runJson<Payment>(['payments', 'show', 'order-1'], { cwd });
-    const { cause, fix } = body.verdict;
-    expect(cause).toContain(what);
-    expect(stdout).toContain(`Verdict   ${cause}\nFix       ${fix}\n`);
-    const log = await run(['logs'], { cwd });
-    expect(log.stdout).toContain(`  ${cause}\n          !    Fix: ${fix}\n`);
-    // A signature was never checked, so no command about it helps.
-    expect(stderr + log.stdout).not.toContain('ipn diagnose');
-  });
-
   it('shows the warnings of the settlement, but not of the initiate request', async () => {
     const { cwd, create } = await start();
     const poor = ['--live', '--amount', '900000', '--customer-email', 'poor@example.com'];

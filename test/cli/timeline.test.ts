@@ -51,8 +51,9 @@ it('only lines that need somebody are marked', () => {
   const changes = [{ table: 'orders', key: '1', column: 'status', from: 'pending', to: 'paid' }];
   const [, changed] = linesOf({ changes, verdict: { tone: 'good', cause: 'Delivered.', fix: null } });
   expect(changed).toBe('               your shop: orders 1 status pending → paid');
-  const [, same, cause] = linesOf({ changes, verdict: { tone: 'bad', cause: 'It failed.', fix: null } });
-  expect([same, cause]).toEqual([changed, '          !    It failed.']);
+  const verdict = { tone: 'bad', cause: 'It failed.', fix: 'Do it.' } as const;
+  const [, ...bad] = linesOf({ changes, verdict });
+  expect(bad.slice(0, 3)).toEqual([changed, '          !    It failed.', '          !    Fix: Do it.']);
   const notice = (more: object) =>
     eventLines(
       { seq: 1, at, type: 'notice', text: 'hello', ...more },
