@@ -37,12 +37,6 @@ describe('an attempt', () => {
     ]);
   });
 
-  it('is not retried without a schedule', () => {
-    const { filled, delivery } = held();
-    const after = applied(filled, recordAttempt(filled, delivery.id, SERVER_ERROR, context()));
-    expect(after).toMatchObject({ state: 'failed', attemptCount: 1, nextAttemptAt: null });
-  });
-
   it('is retried on schedule with the same bytes until the delivery fails', () => {
     const { filled, delivery } = held();
     const using = context(WITH_RETRIES);
@@ -153,9 +147,5 @@ describe('an attempt', () => {
     expect(failed?.signedAnew).toBe(true);
     const after = applied(filled, recordAttempt(filled, delivery.id, REPORT, context()));
     expect(after?.signedAnew).toBe(true);
-  });
-
-  it('changes nothing if a reset removed the delivery', () => {
-    expect(recordAttempt(state(), 'ipn_gone', REPORT, context())).toEqual({ change: {}, result: undefined });
   });
 });

@@ -40,11 +40,6 @@ describe('requirePayment', () => {
 });
 
 describe('the history of a payment', () => {
-  it('has an entry with the time for each event', () => {
-    const payment = withEvent(pendingPayment(state()), { now: NOW + 5 }, 'opened');
-    expect(payment.history).toEqual([{ at: '2026-01-15T10:30:00.128Z', event: 'opened', value: null }]);
-  });
-
   it('is limited, but always includes the settlement', () => {
     let payment = pendingPayment(state());
     for (let count = 0; count < 500; count++) payment = withEvent(payment, { now: NOW }, 'opened');

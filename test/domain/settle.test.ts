@@ -152,18 +152,6 @@ describe('the IPN', () => {
     const [delivery] = settled({ mode: 'live' }, { outcome: 'fail' }, on('failed')).deliveries;
     expect(new URLSearchParams(delivery?.body).get('data[account_holder]')).toBe('Ada Lovelace');
   });
-
-  it('is sent to the merchant’s address and signed with the current key', () => {
-    const held = state();
-    const payment = pendingPayment(held);
-    held.apply({ merchants: [merchant({ publicKey: 'pub_new', secretKey: 'sec_new' })] });
-    const { result } = settle(held, payment, APPROVE, context());
-    expect(result.deliveries[0]).toMatchObject({
-      url: payment.ipnUrl,
-      signedWith: 'pub_new',
-      signedText: '100.00order-1',
-    });
-  });
 });
 
 it('reports a state without the merchant of the payment as damaged', () => {
