@@ -1,7 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { CODE_LIFETIME_MS } from '../../src/contract/checkout.ts';
 import { timestamp } from '../../src/contract/time.ts';
-import { codeProblem, enterEmail, rejectCode, resendCode, stepOf } from '../../src/domain/checkout.ts';
+import {
+  changeEmail,
+  codeProblem,
+  enterEmail,
+  rejectCode,
+  resendCode,
+  stepOf,
+} from '../../src/domain/checkout.ts';
 import type { Message, Payment, State } from '../../src/domain/state.ts';
 import { applied, context, NOW, pendingPayment, state, wallet } from '../helpers/records.ts';
 
@@ -193,5 +200,13 @@ describe('the code in live mode', () => {
     const { payment } = liveWithCode();
     const { change } = rejectCode({ ...payment, wrongCodes: 4 }, '111111', 'code_expired', using);
     expect(change.payments?.[0]?.wrongCodes).toBe(4);
+  });
+
+  it('stops working if the customer goes back to the e-mail step', () => {
+    const { held, payment, message } = liveWithCode();
+    applied(held, changeEmail(payment));
+    const after = stored(held, payment.id);
+    expect(stepOf(after)).toEqual({ name: 'email', email: null });
+    expect(codeProblem(held, after, message.code, using)).toBe('code_wrong');
   });
 });
