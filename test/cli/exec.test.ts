@@ -187,6 +187,19 @@ describe('exec', () => {
     await expect(readFile(bundle)).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
+  it('reports why the proxy rejected a host, which clients do not', async () => {
+    const flags = ['--tls', '--proxy', '--host-alias', 'pay.example.com'];
+    const ask = `const { hostname: host, port } = new URL(process.env.https_proxy);
+      const connect = (path) => require('node:http').request({ host, port, method: 'CONNECT', path })
+        .on('connect', ({ statusCode }, socket) => { socket.destroy(); process.exitCode = statusCode === 403 ? 7 : 1; }).end();
+      connect('other.example:443');
+      connect('other.example:443');`;
+    const { code, stderr } = await run(['exec', ...flags, ...node(ask)], { cwd: await temporaryFolder() });
+    expect(code).toBe(7);
+    const told = stderr.match(/^gateway-sim: this proxy serves only .*$/gm);
+    expect(told).toEqual([expect.stringContaining('start with --host-alias other.example')]);
+  });
+
   const ALIAS = ['--host-alias', 'pay.example.com'];
   it.each([
     ['warns if', [...ALIAS], sh('true'), '--tls --proxy'],

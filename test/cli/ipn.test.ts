@@ -234,6 +234,14 @@ describe('ipn verify', () => {
     expect(await run(['ipn', 'verify', 'ipn_nope'], options)).toMatchObject({ code: 4 });
   });
 
+  it('says that a given key is not the key of the merchant of an IPN', async () => {
+    const receiver = await startReceiver();
+    const { options } = await running();
+    const { body: fired } = await runJson<DeliveryView>(['ipn', 'fire', '--to', receiver.url], options);
+    const { code, stdout } = await run(['ipn', 'verify', fired.id, '--secret', 'sec_of_nobody'], options);
+    expect([code, stdout]).toEqual([1, expect.stringContaining('this is not the key of this merchant')]);
+  });
+
   it('reads the output of print_r', async () => {
     const lines = [...new URLSearchParams(GOOD)].map(([name, value]) => `    [${name}] => ${value}`);
     const cwd = await temporaryFolder({ printed: `Array\n(\n${lines.join('\n')}\n)\n` });

@@ -3,7 +3,7 @@ import { payWithMistakes } from '../helpers/busy.ts';
 import { launch, run, runJson, startHere, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
-import { enter } from '../helpers/sim.ts';
+import { enter, ORDER } from '../helpers/sim.ts';
 import { tunnel } from '../helpers/tunnel.ts';
 
 describe('inbox and logs', () => {
@@ -45,6 +45,18 @@ describe('inbox and logs', () => {
       /^[\d:]{8} +! +this proxy serves only .* start with --host-alias other\.example\. Otherwise/m;
     await server.until((stdout) => line.test(stdout));
     expect((await run(['logs'], { cwd })).stdout).toMatch(line);
+  });
+
+  it('name every option that would accept a rejected initiate request, after the current options', async () => {
+    const cwd = await temporaryFolder();
+    const flags = ['start', '--port', '0', '--currency', 'NPR:Rs', '--control-token', 'token-of-the-team'];
+    const server = launch(flags, { cwd });
+    await server.until((stdout) => stdout.includes('Ctrl-C'));
+    const url = /Base URL +(\S+)/.exec(server.stdout())?.[1] ?? '';
+    const body = new URLSearchParams({ ...ORDER, public_key: 'nobody', currency: 'xof', site_logo: '' });
+    await fetch(`${url}/payment/initiate`, { method: 'POST', body });
+    const command = / start --port 0 --currency NPR:Rs --loose --currency XOF$/m;
+    await server.until((stdout) => command.test(stdout));
   });
 
   it('show each event of a checkout once, in order, and rejected entries', async () => {

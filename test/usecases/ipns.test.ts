@@ -292,6 +292,27 @@ describe('POST /_sim/ipns', () => {
     });
   });
 
+  it('sends a signed IPN without a payment only once, and responds after the attempt', async () => {
+    const receiver = await startReceiver([{ status: 500, body: 'no' }]);
+    const sim = await startSim({ ipnSchedule: ['1ms'] });
+    const { status, body } = await post<DeliveryView>(sim, '/ipns', {
+      to: `${receiver.url}/x`,
+      identifier: 'inv-1',
+      amount: '7.50',
+    });
+    expect(status).toBe(201);
+    expect(body).toMatchObject({
+      paymentId: null,
+      identifier: 'inv-1',
+      state: 'failed',
+      nextAttemptAt: null,
+    });
+    expect(body.attempts.map(({ responseBody }) => responseBody)).toEqual(['no']);
+    const sent = new URLSearchParams(receiver.requests[0]?.body);
+    expect(sent.get('signature')).toBe(sign('7.50', 'inv-1', sim.secretKey));
+    expect(sent.get('data[currency][code]')).toBe('USD');
+  });
+
   it("sends a payment's IPN to its ipn_url, with the same bytes as after settling", async () => {
     const receiver = await startReceiver();
     const sim = await withPayment(`${receiver.url}/ipn?order=1`);
