@@ -364,7 +364,7 @@ const CROSS_CUTTING = [
   'usecases/verbs',
 ];
 /** Folders of tests of whole programs, which have other names. */
-const OF_PROGRAMS = /^(audit|browser|cli|clients|docs|long|recipes)\//;
+const OF_PROGRAMS = /^(audit|browser|cli|docs|long|recipes)\//;
 
 it('a test file has the name of the file of src/ that it tests', async () => {
   const tests = (await readdir(join(ROOT, 'test'), { recursive: true })).filter((name) =>

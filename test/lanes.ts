@@ -59,10 +59,7 @@ export const LANES: Readonly<Record<string, Lane>> = {
   mocks: { include: MOCKING, needs: ['build'], mocks: true },
   /** Everything else: routes, commands, audits, the documentation, the package, durability. */
   system: {
-    include: [
-      'test/{audit,cli,clients,docs,http,library,recipes,usecases}/**/*.test.ts',
-      ...OUTSIDE_THE_PROCESS,
-    ],
+    include: ['test/{audit,cli,docs,http,library,recipes,usecases}/**/*.test.ts', ...OUTSIDE_THE_PROCESS],
     exclude: [...INSIDE_THE_PROCESS, ...MOCKING, ...FOR_RELEASES],
     needs: ['build', 'project'],
   },

@@ -363,35 +363,6 @@ describe('the logo', () => {
       if (waitUntil === 'load') await picture(page, `checkout-${path}`);
     }
   });
-
-  test.runIf(IS_RELEASE)('replaces the letter when it loads late, and moves nothing else', async () => {
-    const { page, ...at } = await openShop({ browser: { viewport: PHONE, isNew: true } });
-    const { opened, open } = gate();
-    await page.route('**/logo-900x300.svg', async (route) => {
-      await opened;
-      await route.continue();
-    });
-    await page.addInitScript(
-      `window.moved = [];
-      new PerformanceObserver((list) => {
-        for (const { sources } of list.getEntries()) {
-          for (const { node } of sources) if (!node?.parentElement?.closest('.logo')) window.moved.push(String(node));
-        }
-      }).observe({ type: 'layout-shift', buffered: true });`,
-    );
-    const url = await at.sim.initiate({ ...at.fields, site_logo: `${at.merchant.url}/logo-900x300.svg` });
-    await page.goto(url, { waitUntil: 'domcontentloaded' });
-    const painted = 'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))';
-    await page.evaluate(painted);
-    expect(await inSight(page, '.monogram')).toBe(true);
-    // A page that arrives in parts may shift while it is parsed.
-    await page.evaluate('window.moved = []');
-    open();
-    await page.waitForLoadState('load');
-    await page.evaluate(painted);
-    expect(await inSight(page, '.logo img')).toBe(true);
-    expect(await page.evaluate('window.moved')).toEqual([]);
-  });
 });
 
 describe('paying', () => {

@@ -165,15 +165,6 @@ describe('a problem during an audit', () => {
     expect(stdout).toContain('The shop accepts a correct IPN.');
   });
 
-  it('does not lose the report if the artifacts folder is missing', async () => {
-    const { shop, options, byUrl, paidWhen } = await startAudited();
-    const env = { ...options.env, GATEWAY_SIM_ARTIFACTS: join(options.cwd, 'gone') };
-    const args = ['audit', shop.ipnUrl, ...byUrl, ...paidWhen, ...CONTROL];
-    const { code, stdout, stderr } = await run(args, { ...options, env });
-    expect([code, stderr]).toEqual([5, expect.stringContaining('cannot be written')]);
-    expect(stdout).toContain('The shop accepts a correct IPN.');
-  });
-
   it('is reported: two payments for one order, neither of which stays pending', async () => {
     const { audit, shop, options } = await startAudited();
     const { place } = shop;

@@ -6,7 +6,7 @@ import { startAudited } from '../helpers/auditable.ts';
 import { launch, run, runJson } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { freePort } from '../helpers/port.ts';
-import { ORDER, startSim } from '../helpers/sim.ts';
+import { ORDER } from '../helpers/sim.ts';
 import { SECRET } from '../merchants/node-shop.ts';
 
 const ONE = ['--only', 'signature-missing'];
@@ -84,37 +84,6 @@ describe('audit', () => {
       expect([checked.code, checked.stdout]).toEqual([code, expect.stringMatching(what)]);
     },
   );
-
-  it.each([
-    ['audit', 2, 'audit requires the address of the IPN handler'],
-    ['audit /ipn', 2, 'the URL of the IPN handler must be an absolute'],
-    ['audit http://127.0.0.1:9/ipn --fail-on pass', 2, '--fail-on accepts at-risk and unproven'],
-    ['audit http://127.0.0.1:9/ipn --preset magento', 2, 'woocommerce'],
-    ['audit http://127.0.0.1:9/ipn --url http://127.0.0.1:9', 3, ''],
-    ['reconcile', 3, ''],
-  ])('%s exits %i', async (line, code, message) => {
-    const env = { GATEWAY_SIM_PORT: String(await freePort()) };
-    const ended = await run(line.split(' '), { cwd: await temporaryFolder(), env });
-    expect([ended.code, ended.stderr]).toEqual([code, expect.stringContaining(message)]);
-  });
-
-  it('and reconcile connect only to hosts that the emulator allows', async () => {
-    const { shop, options, byUrl, paidWhen } = await startAudited();
-    const allowing = await startSim({ secretKey: SECRET, allowIpnHost: ['0.0.0.0'] });
-    const elsewhere = byUrl.map((arg) => arg.replace('127.0.0.1', '0.0.0.0'));
-    for (const args of [
-      ['audit', shop.ipnUrl, ...elsewhere, '--only', 'control', '--timeout', '1s'],
-      ['reconcile', ...elsewhere.slice(2)],
-    ]) {
-      const refused = await run([...args, ...paidWhen], options);
-      expect([refused.code, refused.stderr]).toEqual([
-        2,
-        expect.stringContaining('--allow-ipn-host 0.0.0.0'),
-      ]);
-      const allowed = await run([...args, ...paidWhen, '--url', allowing.url], options);
-      expect(allowed.stderr).not.toContain('--allow-ipn-host');
-    }
-  });
 
   it('writes an HTML report, which shows no key', async () => {
     const flawed = { isWhole: () => true, isSigned: () => true };

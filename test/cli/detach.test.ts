@@ -118,11 +118,9 @@ describe('start --detach', () => {
   });
 
   it('fails with the errors of start, and leaves no files behind', async () => {
-    const cwd = await temporaryFolder();
+    const cwd = await temporaryFolder({ 'damaged/db.json': '{' });
     const tmp = await temporaryFolder();
     const { port } = await startReceiver();
-    await mkdir(join(cwd, 'damaged'));
-    await writeFile(join(cwd, 'damaged', 'db.json'), '{');
     const cases: [code: number, args: string[]][] = [
       [5, ['--in-memory', '--port', String(port)]],
       [6, ['--port', '0', '--data-dir', 'damaged']],

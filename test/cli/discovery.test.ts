@@ -143,9 +143,8 @@ describe('a command that looks for an emulator', () => {
   });
 
   it('ignores the host of a discovered configuration file, even with a token', async () => {
-    const cwd = await temporaryFolder();
     const config = { host: '192.0.2.1', port: 80, controlToken: 'of-the-folder' };
-    await writeFile(join(cwd, 'gateway-sim.config.json'), JSON.stringify(config));
+    const cwd = await temporaryFolder({ 'gateway-sim.config.json': JSON.stringify(config) });
     const { code, stderr } = await run(['stop'], { cwd });
     expect([code, stderr]).toEqual([3, expect.stringContaining('no gateway-sim is running for')]);
   });
@@ -178,11 +177,8 @@ describe('GATEWAY_SIM_PORT', () => {
 it.each(['start', 'state reset --yes', 'stop'])(
   '%s rejects a data folder outside the folder of a discovered configuration file',
   async (command) => {
-    const folder = await temporaryFolder();
-    const cwd = join(folder, 'checkout');
-    await mkdir(cwd);
-    await writeFile(join(cwd, 'gateway-sim.config.json'), '{"dataDir":"../mine"}');
-    const { code, stderr } = await run(command.split(' '), { cwd });
+    const folder = await temporaryFolder({ 'checkout/gateway-sim.config.json': '{"dataDir":"../mine"}' });
+    const { code, stderr } = await run(command.split(' '), { cwd: join(folder, 'checkout') });
     expect([code, stderr]).toEqual([
       2,
       expect.stringContaining('"dataDir" in gateway-sim.config.json points outside'),

@@ -44,17 +44,6 @@ it('breaks the lines of a page between words in a terminal', async () => {
   expect(stdout).toContain(code);
 });
 
-it.each(['express', 'flask'])('%s is a page', async (topic) => {
-  const { stdout } = await run(['docs', topic], { cwd });
-  expect(stdout).toMatch(/^# Start here: /);
-});
-
-it('finds the headings with all words', async () => {
-  const { code, stdout } = await run(['docs', '--json', 'state', 'data'], { cwd });
-  const { data } = JSON.parse(stdout);
-  expect([code, data[0]]).toEqual([0, { topic: 'state', heading: 'State: your data' }]);
-});
-
 it.each([
   ['refund', 'emulated'],
   ['subscriptions', 'emulated'],

@@ -1,5 +1,3 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { run, start, startHere } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
@@ -23,9 +21,8 @@ describe('gateway-sim faults', () => {
   });
 
   it('can be set in the configuration, and are shown at the start', async () => {
-    const cwd = await temporaryFolder();
-    const faults = [{ route: 'cards', drop: true }];
-    await writeFile(join(cwd, 'gateway-sim.config.json'), JSON.stringify({ faults }));
+    const config = { faults: [{ route: 'cards', drop: true }] };
+    const cwd = await temporaryFolder({ 'gateway-sim.config.json': JSON.stringify(config) });
     const server = await start([], { cwd });
     await server.until((_, stderr) => stderr.includes('FAULT ON  cards: connection dropped'));
   });

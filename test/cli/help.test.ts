@@ -60,21 +60,6 @@ it.each(ALL)('the help of $name fits 80 columns', ({ command }) => {
   expect(lines.filter((line) => line.length > 80)).toEqual([]);
 });
 
-describe('a single command', () => {
-  it.each(PROGRAM.commands.map((command) => [command.name()]))(
-    '%s has the same help, whether it is loaded alone or with all others',
-    async (name) => {
-      const program = await buildProgram({ first: name });
-      const declared = program.commands.find((command) => command.name() === name);
-      const whole = PROGRAM.commands.find((command) => command.name() === name);
-      expect(declared && withCommandsBelow(declared).map(helpOf)).toEqual(
-        whole && withCommandsBelow(whole).map(helpOf),
-      );
-      expect(program.commands.length).toBeLessThan(PROGRAM.commands.length / 2);
-    },
-  );
-});
-
 describe('the help', () => {
   it.each(ALL)('of $name has a description and valid examples', ({ command }) => {
     expect(command.description()).not.toBe('');
@@ -89,7 +74,8 @@ describe('the help', () => {
     }
   });
 
-  it.each([80, 70])('fits into %d columns, and lists the options that every command has', async (width) => {
+  it('fits into 70 columns, and lists the options that every command has', async () => {
+    const width = 70;
     const isPasted = (line: string) => /^(Usage:| {2,}gateway-sim )/.test(line);
     for (const command of withCommandsBelow(await buildProgram())) {
       const help = helpOf(command, width);

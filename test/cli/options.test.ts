@@ -157,13 +157,9 @@ function effective(name: string, spec: OptionSpec, values: Readonly<Record<strin
 }
 
 describe('quiet', () => {
-  it.each([
-    ['a flag', ['--quiet'], {}, '{}'],
-    ['a variable', [], { GATEWAY_SIM_QUIET: '1' }, '{}'],
-    ['the file', [], {}, '{ "quiet": true }'],
-  ])('prints only the ready line if it is set by %s', async (_, args, env, config) => {
-    const cwd = await temporaryFolder({ 'gateway-sim.config.json': config });
-    const running = launch(['start', '--port', '0', '--in-memory', ...args], { cwd, env });
+  it('prints only the ready line', async () => {
+    const cwd = await temporaryFolder();
+    const running = launch(['start', '--port', '0', '--in-memory', '--quiet'], { cwd });
     await running.until((stdout) => stdout.includes('\n'));
     const [, url = ''] = running.stdout().trim().split(' ');
     await fetch(`${url}/nowhere`);

@@ -31,9 +31,7 @@ describe('printed commands', () => {
   });
 
   it('use a path where npx would run another program, or none', async () => {
-    const cwd = await temporaryFolder();
-    await mkdir(join(cwd, 'node_modules', '.bin'), { recursive: true });
-    await writeFile(join(cwd, 'node_modules', '.bin', 'gateway-sim'), '');
+    const cwd = await temporaryFolder({ 'node_modules/.bin/gateway-sim': '' });
     const path = relative(cwd, BINARY);
     const shortest = path.length < BINARY.length ? path : BINARY;
     expect(await programIn(cwd)).toBe(`node ${shortest}`);
@@ -46,11 +44,9 @@ describe('the flags that find an emulator', () => {
   const memory = { dataDir: null, tlsCa: null };
 
   it('are none in its folder and below', async () => {
-    const cwd = await temporaryFolder();
+    const cwd = await temporaryFolder({ '.gateway-sim/server.json': '{}' });
     const dataDir = join(cwd, '.gateway-sim');
     await mkdir(join(cwd, 'src'));
-    await mkdir(dataDir);
-    await writeFile(join(dataDir, 'server.json'), '{}');
     const found = { url: 'http://127.0.0.1:5000', dataDir, tlsCa: null };
     expect(connectionFlags(found, { cwd, env: {} })('pay')).toBe('');
     expect(connectionFlags(found, { cwd: join(cwd, 'src'), env: {} })('stop')).toBe('');

@@ -10,6 +10,7 @@ const KEY = 'sec_of_the_team_1234';
 
 async function folderWithSecrets(): Promise<string> {
   return temporaryFolder({
+    'config/sim.json': '{ "secretKey": "@../key" }',
     key: `${KEY}\nmore that is not read\n`,
     token: 'token-of-the-team\r\n',
     empty: '\n',
@@ -37,8 +38,6 @@ describe('a secret in a file', () => {
     ['the configuration file, relative to its folder', { GATEWAY_SIM_CONFIG: 'config/sim.json' }],
   ])('is accepted by %s', async (_, env) => {
     const cwd = await folderWithSecrets();
-    await mkdir(join(cwd, 'config'));
-    await writeFile(join(cwd, 'config', 'sim.json'), '{ "secretKey": "@../key" }');
     expect((await start(FLAGS, { cwd, env })).ready.secretKey).toBe(KEY);
   });
 
@@ -65,16 +64,13 @@ describe('a secret in a file', () => {
   it.skipIf(process.platform === 'win32')(
     'is not read from a pipe that a discovered configuration file names',
     async () => {
-      const cwd = await temporaryFolder();
+      const config = { port: 0, controlToken: '@pipe' };
+      const cwd = await temporaryFolder({ 'gateway-sim.config.json': JSON.stringify(config) });
       spawnSync('mkfifo', [join(cwd, 'pipe')]);
       // Without a writer, a read would hang.
       const pipe = await open(join(cwd, 'pipe'), 'r+');
       onTestFinished(() => pipe.close());
       await pipe.write('{}\n');
-      await writeFile(
-        join(cwd, 'gateway-sim.config.json'),
-        JSON.stringify({ port: 0, controlToken: '@pipe' }),
-      );
       const { code, stderr } = await run(['payments'], { cwd });
       expect([code, stderr]).toEqual([2, expect.stringContaining('pipe: it is not a regular file')]);
     },

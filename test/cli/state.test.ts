@@ -1,4 +1,4 @@
-import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { DataFolder } from '../../src/store/folder.ts';
@@ -56,11 +56,8 @@ describe('state export and import', () => {
     },
   );
 
-  it('reject what is not JSON, and a file that does not exist', async () => {
+  it('reject a file that does not exist', async () => {
     const { cwd } = await startHere();
-    const { code, stderr } = await run(['state', 'import', '-'], { cwd, input: '{"version":' });
-    expect([code, stderr]).toEqual([2, expect.stringContaining('stdin is not JSON')]);
-    expect(stderr).not.toMatch(/^\s+at /m);
     expect((await run(['state', 'import', 'nowhere.json'], { cwd })).code).toBe(4);
   });
 
@@ -95,11 +92,11 @@ describe('state export and import', () => {
 
 describe('state reset', () => {
   it('moves a damaged state aside as a whole, so that the next start works', async () => {
-    const cwd = await temporaryFolder();
+    const cwd = await temporaryFolder({
+      '.gateway-sim/db.json': '{damaged',
+      '.gateway-sim/journal.jsonl': 'damaged too\n',
+    });
     const folder = join(cwd, '.gateway-sim');
-    await mkdir(folder);
-    await writeFile(join(folder, 'db.json'), '{damaged');
-    await writeFile(join(folder, 'journal.jsonl'), 'damaged too\n');
     const failed = await run(['start', '--port', '0'], { cwd });
     expect([failed.code, failed.stderr]).toEqual([6, expect.stringContaining('state reset')]);
     const { body } = await runJson<{ backup: string }>(['state', 'reset'], { cwd });
@@ -118,12 +115,10 @@ describe('state reset', () => {
   });
 
   it('resets the folder here, not an emulator that runs in a parent folder', async () => {
-    const above = await temporaryFolder();
+    const above = await temporaryFolder({ 'project/.gateway-sim/db.json': '{damaged' });
     await startIn(above);
     await create(above, 'order-1');
     const cwd = join(above, 'project');
-    await mkdir(join(cwd, '.gateway-sim'), { recursive: true });
-    await writeFile(join(cwd, '.gateway-sim', 'db.json'), '{damaged');
     expect((await runJson(['state', 'reset'], { cwd })).body).toMatchObject({ backup: expect.any(String) });
     expect(await identifiers(above)).toEqual(['order-1']);
   });
@@ -142,10 +137,8 @@ describe('state reset', () => {
   });
 
   it('does not change a folder that another process has locked, even if no server responds', async () => {
-    const cwd = await temporaryFolder();
+    const cwd = await temporaryFolder({ '.gateway-sim/db.json': '{}' });
     const folder = join(cwd, '.gateway-sim');
-    await mkdir(folder);
-    await writeFile(join(folder, 'db.json'), '{}');
     const held = await DataFolder.acquire(folder);
     onTestFinished(() => held.release());
     const server = { url: 'http://127.0.0.1:9', pid: process.pid, controlToken: null, tlsCa: null };

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { launch as launchBinary } from '../helpers/binary.ts';
 import { writePair } from '../helpers/certificates.ts';
@@ -67,24 +67,8 @@ describe('start --tls', () => {
     },
   );
 
-  it('keeps the authority across a restart, and says that other names require a new one', async () => {
-    const cwd = await temporaryFolder();
-    const folder = join(cwd, '.gateway-sim', 'tls');
-    const restart = async (...args: string[]) => {
-      const { stderr } = await (await start(['--tls', ...args], { cwd })).stop();
-      return { ca: await readFile(join(folder, 'ca.pem'), 'utf8'), stderr };
-    };
-    const first = await restart();
-    expect(await restart()).toMatchObject({ ca: first.ca, stderr: expect.not.stringContaining('authority') });
-    const second = await restart('--host-alias', 'pay.example.com');
-    expect(second.ca).not.toBe(first.ca);
-    expect(second.stderr).toContain('the local authority was replaced (the names changed)');
-  });
-
   it('reports why it cannot write its files', async () => {
-    const cwd = await temporaryFolder();
-    await mkdir(join(cwd, '.gateway-sim'));
-    await writeFile(join(cwd, '.gateway-sim', 'tls'), 'a file of the user');
+    const cwd = await temporaryFolder({ '.gateway-sim/tls': 'a file of the user' });
     const { code, stderr } = await run(['start', '--port', '0', '--tls'], { cwd });
     expect([code, stderr]).toEqual([5, expect.stringContaining('a file with this name already exists')]);
   });
@@ -103,11 +87,9 @@ describe('start --tls', () => {
   });
 
   it('uses the pair that tlsCert and tlsKey name', async () => {
-    const cwd = await temporaryFolder();
-    await writePair(cwd, 'mine');
-    await mkdir(join(cwd, 'sub'));
     const pair = { tlsCert: '../mine.pem', tlsKey: '../mine-key.pem' };
-    await writeFile(join(cwd, 'sub', 'gateway-sim.config.json'), JSON.stringify(pair));
+    const cwd = await temporaryFolder({ 'sub/gateway-sim.config.json': JSON.stringify(pair) });
+    await writePair(cwd, 'mine');
     const env = { GATEWAY_SIM_CONFIG: 'sub/gateway-sim.config.json' };
     const { ready } = await start(['--in-memory'], { cwd, env });
     expect(ready).toMatchObject({ url: expect.stringMatching(/^https:/), tlsCa: join(cwd, 'mine.pem') });
@@ -120,22 +102,10 @@ describe('start --tls', () => {
 });
 
 describe('start --tls --in-memory', () => {
-  it('leaves nothing behind', async () => {
-    const cwd = await temporaryFolder();
-    const { ready, stop } = await start(['--tls', '--in-memory'], { cwd });
-    const folder = dirname(ready.tlsCa ?? '');
-    expect((await stat(folder)).mode & 0o777).toBe(0o700);
-    expect(await readdir(folder)).toEqual(['ca.pem']);
-    expect((await stop()).code).toBe(0);
-    expect(existsSync(folder)).toBe(false);
-    expect(await readdir(cwd)).toEqual([]);
-  });
-
   it('leaves nothing behind when a signal ends conform', async () => {
-    const cwd = await temporaryFolder();
+    const cwd = await temporaryFolder({ 'gateway-sim.config.json': '{"tls":true}' });
     const env = { ...withTmp(join(cwd, 'tmp')), GATEWAY_SIM_PORT: String(await freePort()) };
     await mkdir(env.TMPDIR);
-    await writeFile(join(cwd, 'gateway-sim.config.json'), '{"tls":true}');
     const { child, ended } = launchBinary(['conform'], { cwd, env });
     const files = () => readdir(env.TMPDIR, { recursive: true });
     await expect.poll(files).toContainEqual(expect.stringMatching(/ca\.pem$/));
@@ -164,18 +134,6 @@ describe('start --tls --in-memory', () => {
     expect((await run(['status'], { cwd, env })).code).toBe(0);
     const trusted = ['--url', ready.url, '--tls-ca', ready.tlsCa ?? ''];
     for (const command of ['wait', 'stop']) expect((await run([command, ...trusted], { cwd })).code).toBe(0);
-  });
-
-  it('lets a command of exec reach the emulator, and leaves nothing behind', async () => {
-    const cwd = await temporaryFolder();
-    const script = `
-      const response = await fetch(process.env.GATEWAY_SIM_INITIATE_URL, { method: 'POST', body: new URLSearchParams({ a: 'b' }) });
-      (await import('node:fs')).writeFileSync('output', JSON.stringify([await response.json(), process.env.GATEWAY_SIM_TLS_CA]));`;
-    const command = ['exec', '--tls', '--', process.execPath, '--input-type=module', '-e', script];
-    const { code } = await run(command, { cwd });
-    const [answer, ca] = JSON.parse(await readFile(join(cwd, 'output'), 'utf8')) as [object, string];
-    expect([code, answer]).toEqual([0, expect.objectContaining({ message: 'public_key is required' })]);
-    expect(existsSync(ca)).toBe(false);
   });
 });
 

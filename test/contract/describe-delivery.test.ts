@@ -8,7 +8,6 @@ import {
   describeFailure,
   errorOf,
   fixOfFailure,
-  noteOf,
 } from '../../src/contract/describe-delivery.ts';
 
 const url = 'http://shop.test:3000/ipn';
@@ -67,33 +66,6 @@ describe('the text of a failure', () => {
     expect(
       describeBriefly({ ...answered, failure: { code: 'fault' }, fault: { route: 'ipn', status: 503 } }),
     ).toBe('a fault rule returned 503; nothing was sent');
-  });
-});
-
-describe('the note of a delivery', () => {
-  const facts = { state: 'failed' as const, tampered: [], signedAnew: false, postponedBy: null };
-  const failed = { url, failure: { code: 'connection_refused' } as const, fault: null };
-
-  it('is null if nothing is wrong', () => {
-    expect(noteOf(facts, undefined)).toBeNull();
-    expect(noteOf({ ...facts, state: 'delivered' }, { ...failed, failure: null })).toBeNull();
-  });
-
-  it('has the failure of the last attempt, and says if an earlier one was received', () => {
-    const error = 'connection refused: nothing is listening on shop.test:3000';
-    expect(noteOf(facts, failed)).toBe(error);
-    expect(noteOf({ ...facts, state: 'delivered' }, failed)).toBe(`a later attempt failed: ${error}`);
-  });
-
-  it('names forged values, a new signature and the rule that postponed it', () => {
-    const tampered = [
-      { what: 'amount' as const, was: '49.90', is: '0.01' },
-      { what: 'signature' as const, was: null, is: null },
-    ];
-    const postponedBy = { route: 'ipn', delay: '30s' };
-    expect(noteOf({ ...facts, tampered, signedAnew: true, postponedBy }, undefined)).toBe(
-      'postponed by a fault rule: delayed by 30s; signed again: the key pair was replaced after the first signature; tampered with: amount 49.90 → 0.01, signature',
-    );
   });
 });
 

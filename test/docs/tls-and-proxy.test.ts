@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, symlink } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { inherited, runProgram } from '../helpers/child.ts';
@@ -29,8 +29,7 @@ echo file_get_contents('https://pay.example.com/sandbox/payment/initiate', false
 
 /** Starts an emulator as on the page, but on a free port. Returns a function that runs a line from the page. */
 async function started() {
-  const cwd = await temporaryFolder();
-  for (const [name, text] of Object.entries(SHOPS)) await writeFile(join(cwd, name), text);
+  const cwd = await temporaryFolder(SHOPS);
   const modules = join(cwd, 'node_modules');
   await mkdir(join(modules, '.bin'), { recursive: true });
   await symlink(ROOT, join(modules, 'gateway-sim'), 'dir');

@@ -18,18 +18,6 @@ const outcomeOf = (subject: Partial<typeof SUBJECT>, settings: Partial<AutoSetti
   autoSettling({ ...SUBJECT, ...subject }, { ...OFF, ...settings }, NOW)?.outcome ?? 'pending';
 
 describe('automatic settling', () => {
-  it('is off by default', () => {
-    expect(autoSettling(SUBJECT, OFF, NOW)).toBeNull();
-  });
-
-  it('uses the outcome and delay of --auto', () => {
-    expect(autoSettling(SUBJECT, { ...OFF, outcome: 'fail', delayMs: 2_000 }, NOW)).toEqual({
-      outcome: 'fail',
-      at: timestamp(NOW + 2_000),
-      delivery: null,
-    });
-  });
-
   it.each([...OUTCOMES, 'pending'])(
     'uses the outcome in the e-mail %s@gateway-sim.test, in any case',
     (outcome) => {

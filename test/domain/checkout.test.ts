@@ -115,18 +115,6 @@ describe('the e-mail in live mode', () => {
   );
 });
 
-describe('the code in the sandbox', () => {
-  it.each([
-    ['222666', null],
-    [' 222 666 ', null],
-    ['222667', 'code_wrong'],
-    ['2226660', 'code_wrong'],
-  ])('%j has the problem %s', (given, problem) => {
-    const { held, payment } = sandbox();
-    expect(codeProblem(held, payment, given, using)).toBe(problem);
-  });
-});
-
 describe('the code in live mode', () => {
   it('must be the code that was sent, with or without spaces, and not the sandbox code', () => {
     const { held, payment, message } = liveWithCode();

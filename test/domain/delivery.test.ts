@@ -1,47 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { deliveryOf, egressFailure, recordAttempt, resend } from '../../src/domain/delivery.ts';
-import { encodeIpn, ipnFields } from '../../src/service/ipn.ts';
+import { egressFailure, recordAttempt, resend } from '../../src/domain/delivery.ts';
 import {
   applied,
   context,
   dueDelivery,
-  merchant,
   NOW,
-  pendingPayment,
   REPORT,
-  SECRET_KEY,
   type SettingsChanges,
-  settings,
   state,
 } from '../helpers/records.ts';
-
-describe('a new delivery', () => {
-  it('is due immediately and stores the bytes that every attempt sends', () => {
-    const payment = pendingPayment(state());
-    const ipn = { payment, status: 'success', holder: 'Ada Lovelace' };
-    const fields = ipnFields({ ...ipn, secretKey: SECRET_KEY }, settings());
-    expect(deliveryOf(ipn, merchant(), context())).toEqual({
-      id: 'ipn_0000000000000001',
-      paymentId: payment.id,
-      merchantId: 'mer_1',
-      identifier: 'order-1',
-      url: 'http://127.0.0.1:4/ipn?order=1',
-      status: 'success',
-      state: 'pending',
-      ...encodeIpn(fields, 'form'),
-      signedText: '100.00order-1',
-      signedWith: 'pub_sim_0123456789',
-      once: false,
-      attemptCount: 0,
-      createdAt: '2026-01-15T10:30:00.123Z',
-      nextAttemptAt: '2026-01-15T10:30:00.123Z',
-      tampered: [],
-      signedAnew: false,
-      postponedBy: null,
-    });
-  });
-});
 
 describe('an attempt', () => {
   const SERVER_ERROR = { ...REPORT, responseStatus: 500, failure: { code: 'answered' } as const };
@@ -67,12 +35,6 @@ describe('an attempt', () => {
     expect(filled.attemptsOf(delivery.id)).toEqual([
       { id: 'att_0000000000000001', deliveryId: delivery.id, number: 1, ...REPORT },
     ]);
-  });
-
-  it('is not retried without a schedule', () => {
-    const { filled, delivery } = held();
-    const after = applied(filled, recordAttempt(filled, delivery.id, SERVER_ERROR, context()));
-    expect(after).toMatchObject({ state: 'failed', attemptCount: 1, nextAttemptAt: null });
   });
 
   it('is retried on schedule with the same bytes until the delivery fails', () => {
@@ -185,9 +147,5 @@ describe('an attempt', () => {
     expect(failed?.signedAnew).toBe(true);
     const after = applied(filled, recordAttempt(filled, delivery.id, REPORT, context()));
     expect(after?.signedAnew).toBe(true);
-  });
-
-  it('changes nothing if a reset removed the delivery', () => {
-    expect(recordAttempt(state(), 'ipn_gone', REPORT, context())).toEqual({ change: {}, result: undefined });
   });
 });

@@ -96,18 +96,6 @@ describe('active fault rules', () => {
     expect(() => set.set({ route: '/0', status: 500 })).not.toThrow();
   });
 
-  it('can be cleared by route or all together', () => {
-    const set = faults([
-      { route: 'ipn', drop: true },
-      { route: 'cards', drop: true },
-      { route: 'ipn', drop: true, identifier: 'a' },
-    ]);
-    expect(set.clear('ipn')).toBe(2);
-    expect(set.list).toMatchObject([{ rule: { route: 'cards' } }]);
-    expect(set.clear()).toBe(1);
-    expect(set.areOn).toBe(false);
-  });
-
   it('need the identifier only while a rule that can act has one', () => {
     const set = faults([
       { route: 'ipn', drop: true },

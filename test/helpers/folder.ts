@@ -1,15 +1,18 @@
-import { cp, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { onTestFinished } from 'vitest';
 
-/** A folder with these files, by name; it is removed at the end of the test. */
+/** A folder with these files, by path; it is removed at the end of the test. */
 export async function temporaryFolder(files: Readonly<Record<string, string>> = {}): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'gateway-sim-test-'));
   // A process that was just killed may still write there.
   onTestFinished(() => rm(folder, { recursive: true, force: true, maxRetries: 10 }));
-  for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
+  for (const [path, text] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, path)), { recursive: true });
+    await writeFile(join(folder, path), text);
+  }
   return folder;
 }
 

@@ -5,7 +5,6 @@ import { describe, expect, it } from 'vitest';
 import { startBinary } from '../helpers/binary.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { rawExchange } from '../helpers/raw.ts';
-import { fields } from '../helpers/records.ts';
 import { sample } from '../helpers/scope.ts';
 import { ask, idOf, ORDER, startSim } from '../helpers/sim.ts';
 
@@ -84,15 +83,6 @@ it.each([PATH, '/_sim/payments/order-1/settle', '/_sim/snapshot'])(
 );
 
 describe('a large body', () => {
-  it.each(OVERSIZED)('gets 413 with fetch, and the next body is accepted: %s', async (_, bytes, chunked) => {
-    const { url } = await startSim();
-    const answer = await post(url, bytes, chunked);
-    expect(answer.status).toBe(413);
-    const message = expect.stringContaining('1 MiB');
-    expect(await answer.json()).toMatchObject({ error: 'true', message });
-    expect((await post(url, 10, false)).status).toBe(200);
-  });
-
   it.each(OVERSIZED)(
     'gets 413 even if the client sends everything before it reads: %s',
     async (_, bytes, chunked) => {
@@ -156,56 +146,3 @@ describe.runIf(process.platform === 'linux')('the memory of the process', () => 
     },
   );
 });
-
-const HOSTILE = [
-  ['lists in lists', 'application/json', () => '['.repeat(10_000), [400, 'error']],
-  [
-    'objects in objects',
-    'application/json',
-    () => `{"__proto__":{"a":1},"constructor":${'{"a":'.repeat(5_000)}`,
-    [400, 'error'],
-  ],
-  [
-    'fields that are not UTF-8',
-    FORM,
-    (number) => Array.from({ length: 500 }, (_, index) => `k${number}_${index}=%ff`).join('&'),
-    [200, 'error'],
-  ],
-  [
-    'headers of a part',
-    'multipart/form-data; boundary=x',
-    () => `--x\r\n${'A: b\r\n'.repeat(5_000)}`,
-    [400, 'error'],
-  ],
-  ['text', 'text/plain', () => 'x'.repeat(60_000), [415, 'error']],
-  [
-    'an order with many unknown fields',
-    FORM,
-    (number, publicKey) => new URLSearchParams(hostileFields(publicKey, number)).toString(),
-    [200, 'success'],
-  ],
-] as const satisfies [string, string, (number: number, publicKey: string) => string, [number, string]][];
-
-async function postHostile(
-  { url, publicKey }: { url: string; publicKey: string },
-  [what, type, bodyOf, expected]: (typeof HOSTILE)[number],
-  number = 0,
-): Promise<void> {
-  const body = bodyOf(number, publicKey);
-  const answer = await fetch(url + PATH, { method: 'POST', headers: { 'Content-Type': type }, body });
-  const [field] = Object.keys((await answer.json()) as object);
-  expect([what, answer.status, field]).toEqual([what, ...expected]);
-}
-
-it.each(HOSTILE)('responds normally to a hostile body: %s', async (...hostile) => {
-  await postHostile(await startSim(), hostile);
-});
-
-/** An initiate that is accepted with 60 unknown fields of 200 characters. */
-function hostileFields(publicKey: string, number: number): Record<string, string> {
-  const unknown = Array.from({ length: 60 }, (_, index) => [`field${index}`, '€'.repeat(200)]);
-  return {
-    ...(fields({ public_key: publicKey, identifier: `hostile-${number}` }) as Record<string, string>),
-    ...(Object.fromEntries(unknown) as Record<string, string>),
-  };
-}

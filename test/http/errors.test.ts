@@ -63,19 +63,6 @@ describe('malformed HTTP', () => {
 
 describe('a request without a route', () => {
   it.each([
-    ['POST', '/payment/initate', '/payment/initiate'],
-    ['POST', '/sandbox/payments/initiate', '/sandbox/payment/initiate'],
-  ])('%s %s is a 404 in the error shape that names %s', async (method, path, nearest) => {
-    const { url } = await startSim();
-    const response = await fetch(url + path, { method });
-    const body = (await response.json()) as { message: string };
-    expect(response.status).toBe(404);
-    expect(response.headers.get('x-gateway-sim')).toBe('1');
-    expect(body).toMatchObject({ error: 'true', errors: [body.message] });
-    expect(body.message).toContain(nearest);
-  });
-
-  it.each([
     ['/sandbox/initiate', '/sandbox/payment/initiate'],
     ['/api/payment/initiate', '/payment/initiate'],
   ])('%s never suggests a route of the other mode', async (path, nearest) => {

@@ -43,11 +43,6 @@ describe('the list of faults', () => {
     expect(await sim.control('/faults')).toMatchObject({ data: [{ route: 'ipn' }] });
   });
 
-  it('can be configured', async () => {
-    const sim = await startSim({ faults: [{ route: 'initiate', status: 503 }] });
-    expect((await initiate(sim)).status).toBe(503);
-  });
-
   it('is on the dashboard only while a rule can act, but always in the status', async () => {
     const sim = await simWith([{ route: 'initiate', status: 503, times: 1 }]);
     const dashboard = async () => (await fetch(`${sim.url}/_sim`)).text();

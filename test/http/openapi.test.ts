@@ -1,32 +1,20 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createApp } from '../../src/http/app.ts';
-import { resolveOptions } from '../../src/options/resolve.ts';
 import type { StartOptions } from '../../src/options/start-options.ts';
-import { startServer } from '../../src/server.ts';
 import { type Call, Contract, type Document, type Schema } from '../helpers/contract.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { CARD, fields } from '../helpers/records.ts';
-import { ask, idOf, ORDER, type Sim, startSim } from '../helpers/sim.ts';
+import { ask, idOf, ORDER, openSim, type Sim, startSim } from '../helpers/sim.ts';
 
 /** Not part of the API: preflights, and the redirect from / to the dashboard. */
 const UNLISTED = ['OPTIONS', 'ALL'];
 /** The dashboard's own pages and forms. Only pages with links from elsewhere are listed. */
 const OWN = /^\w+ \/_sim(\/ui\/|$)/;
 
-const document = await documentOfAStart();
-
-async function documentOfAStart(): Promise<Document> {
-  const values = { port: 0, inMemory: true };
-  const server = await startServer(resolveOptions([{ label: (name) => name, values }]), {
-    report: () => {},
-    warn: () => {},
-  });
-  const response = await fetch(`${server.url}/_sim/openapi.json`);
-  const made = (await response.json()) as Document;
-  await server.stop();
-  return made;
-}
+const opened = await openSim();
+const document = await opened.control<Document>('/openapi.json');
+await opened[Symbol.asyncDispose]();
 
 const operations = Object.entries(document.paths).flatMap(([path, item]) =>
   Object.entries(item).map(([method, operation]) => ({ method, path, operation })),

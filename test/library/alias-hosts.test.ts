@@ -41,6 +41,32 @@ describe('gateway-sim/alias-hosts', () => {
     },
   );
 
+  it('sends nothing to the real host, on any port', async () => {
+    const { url, server } = await startSim({ tls: true, hostAlias: [ALIAS] });
+    const script = `for (const url of ['http://${ALIAS}/api/cards', 'https://${ALIAS}:8443/api/cards'])
+      console.log(await fetch(url).then(async (answer) => answer.status + await answer.text(), String));`;
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      ['--import', fileOf('../../bin/alias-hosts.js'), '--input-type=module', '-e', script],
+      {
+        env: {
+          GATEWAY_SIM_URL: url,
+          GATEWAY_SIM_HOST_ALIAS: ALIAS,
+          NODE_EXTRA_CA_CERTS: server.tlsCa ?? '',
+        },
+      },
+    );
+    expect(stdout).toMatch(/^400.*this port serves HTTPS only.*\n401.*Authorization/);
+  });
+
+  it('reports missing variables', async () => {
+    const args = ['--import', fileOf('../../bin/alias-hosts.js'), '-e', '0'];
+    await expect(promisify(execFile)(process.execPath, args, { env: {} })).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('requires GATEWAY_SIM_URL and GATEWAY_SIM_HOST_ALIAS'),
+    });
+  });
+
   it('ignores an extra comma, since an empty host means this machine', async () => {
     const script = `require('node:net').connect({ host: '', port: 1 }).on('error', ({ port }) => console.log(port))`;
     const { stdout } = await promisify(execFile)(

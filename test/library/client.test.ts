@@ -42,16 +42,6 @@ describe('payments', () => {
     await expect(sim.payments.create({ publicKey: 'pub_nobody' })).rejects.toThrow('Invalid api key');
   });
 
-  it('are settled with a visit of the redirect address on request', async () => {
-    const receiver = await startReceiver([{}, { body: 'Thank you' }]);
-    const sim = await startClient();
-    const { id } = await sim.payments.create({ ipnUrl: receiver.url, successUrl: `${receiver.url}/paid` });
-    expect((await sim.payments.approve(id, { visit: true })).visit).toEqual({
-      ...{ status: 200, location: null, body: 'Thank you', error: null },
-    });
-    expect(receiver.requests.map(({ method, url }) => `${method} ${url}`)).toEqual(['POST /', 'GET /paid']);
-  });
-
   it('are no longer waited for once the signal is aborted', async () => {
     const sim = await startClient();
     const given = new AbortController();

@@ -40,28 +40,4 @@ describe.skipIf(why)(`in Jest${why}`, () => {
     expect((await project.run(init)).code).toBe(0);
     await expectPass(project, JEST, PASSED);
   });
-
-  test('fake timers do not affect the emulator, even if they are enabled globally', async () => {
-    const project = await shopProject();
-    await project.write('jest.config.js', 'module.exports = { fakeTimers: { enableGlobally: true } };');
-    await project.write(
-      'fake.test.js',
-      `const { GatewayError, startGatewaySim } = require('gateway-sim');
-       const { server } = require('./shop.cjs');
-       test('an order is paid', async () => {
-         const sim = await startGatewaySim();
-         Object.assign(process.env, sim.env);
-         server.listen(0);
-         const shop = 'http://localhost:' + server.address().port;
-         const { identifier } = await sim.payments.visit(shop + '/orders', {});
-         await sim.payments.approve(identifier);
-         await sim.ipns.waitFor({ payment: identifier, state: 'delivered' });
-         const waited = sim.payments.waitFor({ identifier: 'order-2' }, { timeout: 50 });
-         await expect(waited).rejects.toThrow(GatewayError);
-         server.close();
-         await sim.stop();
-       });`,
-    );
-    await expectPass(project, JEST, PASSED);
-  });
 });

@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { GatewayError, renderHint } from '../../src/contract/error.ts';
 import { PROFILES } from '../../src/contract/profiles.ts';
-import { secretKeyFinder } from '../../src/domain/merchant.ts';
 import { parseCurrency } from '../../src/domain/money.ts';
 import { initiate } from '../../src/domain/payment.ts';
 import type { State } from '../../src/domain/state.ts';
@@ -70,10 +69,6 @@ function accepted(changes: Record<string, unknown> = {}, settings: SettingsChang
 }
 
 describe('the check of the initiate fields', () => {
-  it.each([undefined, '', null])('treats checkout_theme %j as light', (given) => {
-    expect(accepted({ checkout_theme: given }).checkoutTheme).toBe('light');
-  });
-
   // fixtures/fidelity/manifest.jsonl has the limits of each field.
   it.each([
     [{ identifier: null }, 'identifier is required'],
@@ -98,28 +93,12 @@ describe('the check of the initiate fields', () => {
     expect(refusal(posted(changes)).message).toMatch(problem);
   });
 
-  it('removes white space around values, as Laravel does', () => {
-    expect(
-      accepted({ identifier: 'order-1 ', amount: '\t25', customer_email: ' admin@localhost' }),
-    ).toMatchObject({
-      identifier: 'order-1',
-      amount: '25',
-      customerEmail: 'admin@localhost',
-    });
-  });
-
   it('names the separator of PHP that hides the fields', () => {
     const form = new URLSearchParams(posted({}).fields as Record<string, string>).toString();
     const type = 'application/x-www-form-urlencoded';
     const { problems } = refusal(fieldReader(type)(Buffer.from(form.replaceAll('&', '&amp;')), type));
     expect(problems[0]).toMatch(
       /^the fields are separated by "&amp;".* received: "amp;identifier", "amp;currency",.*http_build_query/,
-    );
-  });
-
-  it('reports the expected and the actual amount', () => {
-    expect(refusal(posted({ amount: '1,50' })).message).toMatch(
-      /^amount must be a plain decimal greater than 0.*"1,50"/,
     );
   });
 
@@ -276,29 +255,13 @@ describe('warnings', () => {
     },
   );
 
-  it('name an unknown field that contains the secret key', () => {
-    expect(accepted({ secret_key: SECRET_KEY }).warnings).toEqual([
+  it('name every unknown field that contains the secret key', () => {
+    expect(accepted({ secret_key: SECRET_KEY, note: `a ${SECRET_KEY}` }).warnings).toEqual([
       expect.stringContaining('field "secret_key" is not part of the interface'),
       'the secret key was sent in secret_key',
+      expect.stringContaining('field "note" is not part of the interface'),
+      'the secret key was sent in note',
     ]);
-  });
-
-  it('name every field that contains the secret key', () => {
-    const held = state();
-    const piece = fc.constantFrom(SECRET_KEY, '%', 'x', '\n');
-    const text = fc.array(piece, { maxLength: 3 }).map((pieces) => pieces.join(''));
-    const value = fc.oneof(text, fc.constantFrom(1, null, [SECRET_KEY], { toString: 1 }));
-    fc.assert(
-      fc.property(fc.dictionary(fc.constantFrom('a', 'b', 'c', 'd'), value), (unknown) => {
-        const warnings = initiated(held, posted(unknown)).result.warnings;
-        const named = warnings.filter((warning) => warning.startsWith('the secret key was sent in '));
-        const holding = Object.keys(unknown).filter((name) => {
-          const sent = unknown[name];
-          return typeof sent === 'string' && secretKeyFinder(held)(sent);
-        });
-        expect(named).toEqual(holding.map((name) => `the secret key was sent in ${name}`));
-      }),
-    );
   });
 
   it('say why the egress guard will block the IPN', () => {

@@ -76,70 +76,12 @@ describe('the signature', () => {
   );
 });
 
-describe('the fields of an IPN', () => {
-  it('have the names that receivers read', () => {
-    expect(ipnOf({ amount: '49.9', charge: '1.00' })).toEqual({
-      status: 'success',
-      signature: BY_HAND,
-      identifier: 'order-1',
-      data: {
-        payment_trx: 'TRX000000002',
-        amount: '49.9',
-        account_holder: 'Ada Lovelace',
-        payment_type: 'hosted',
-        payment_timestamp: '2026-01-15 10:30:00',
-        charge: '1.00',
-        currency: { code: 'USD', symbol: '$' },
-      },
-    });
-  });
-
-  it.each([
-    ['sent', '49.9'],
-    ['stored', '49.90000000'],
-    ['fixed:2', '49.90'],
-  ] as const)(
-    'with the amount format %s: the amount is %s, and the same text is signed',
-    (amountFormat, amount) => {
-      const { data, signature } = ipnOf({ amount: '49.9' }, { ipn: { amountFormat } });
-      expect(data.amount).toBe(amount);
-      expect(signature).toBe(sign(amount, 'order-1', SECRET_KEY));
-    },
-  );
-
-  it.each([
-    ['2026-01-15T10:30:00.123Z', '2026-01-15 10:30:00'],
-    ['2024-02-29T00:00:00.000Z', '2024-02-29 00:00:00'],
-  ])('have the time of initiation %s as %s, in UTC', (createdAt, text) => {
-    expect(ipnOf({ createdAt }).data.payment_timestamp).toBe(text);
-  });
-});
-
 describe('the body of an IPN', () => {
   it('as a form is read by PHP as nested fields', () => {
     const fields = ipnOf({ amount: '49.9' });
     const { contentType, body } = encodeIpn(fields, 'form');
     expect(contentType).toBe('application/x-www-form-urlencoded');
     expect(phpPost(body)).toEqual(fields);
-  });
-
-  it('as a form escapes characters that would end a field or a name', () => {
-    const fields = ipnOf({ identifier: 'a&b=c+d e%41', customerName: '' });
-    const { body } = encodeIpn(
-      { ...fields, data: { ...fields.data, account_holder: 'Zoë & Søn=x+y 😀' } },
-      'form',
-    );
-    expect(body).toMatch(/^[\w.*%+&=-]+$/);
-    expect(new URLSearchParams(body).get('identifier')).toBe('a&b=c+d e%41');
-    expect(new URLSearchParams(body).get('data[account_holder]')).toBe('Zoë & Søn=x+y 😀');
-  });
-
-  it('as JSON has the amount as a string, digit by digit', () => {
-    const fields = ipnOf({ amount: '100.00' });
-    const { contentType, body } = encodeIpn(fields, 'json');
-    expect(contentType).toBe('application/json');
-    expect(body).toContain('"amount":"100.00"');
-    expect(JSON.parse(body)).toEqual(fields);
   });
 
   it('in either format gives a receiver the signed text', () => {

@@ -25,16 +25,6 @@ describe('the clock under /_sim', () => {
     expect(refused.body.message).toContain(message);
     expect(await sim.control<ClockView>('/clock')).toMatchObject({ frozen: false, aheadMs: 0 });
   });
-
-  it('freezes, and every record has that time', async () => {
-    const now = '2999-01-01T10:00:00.250Z';
-    const sim = await startSim();
-    const { body } = await move(sim, { freeze: '2999-01-01T12:00:00.250+02:00' });
-    expect(body).toMatchObject({ now, frozen: true });
-    const { createdAt } = await payment(sim, idOf(await initiate(sim, 'http://127.0.0.1:9/ipn')));
-    expect(createdAt).toBe(now);
-    expect((await move(sim, { resume: true })).body.frozen).toBe(false);
-  });
 });
 
 it('the clock is reset to the time of the system, also after a restart', async () => {

@@ -46,12 +46,6 @@ async function settle(sim: Sim, input: object = {}): Promise<Settled> {
 
 const show = (sim: Sim, id: string) => sim.control<DeliveryView>(`/ipns/${id}`);
 
-/** Waits for the last attempt of a delivery. */
-async function done(sim: Sim, id: string): Promise<DeliveryView> {
-  await expect.poll(async () => (await show(sim, id)).state).not.toBe('pending');
-  return show(sim, id);
-}
-
 function delivered(settled: Settled): DeliveryView {
   if (settled.delivery) return settled.delivery;
   throw new Error('no delivery was made');
@@ -106,24 +100,6 @@ describe('the order of IPN and redirect', () => {
     expect(delivered(settled)).toMatchObject({ state: 'pending', attempts: [] });
     expect(settled.redirectUrl).toBe(ORDER['success_url']);
     expect(receiver.requests).toHaveLength(1);
-  });
-});
-
-describe('the options of start', () => {
-  it('set the number of retries', async () => {
-    const receiver = await startReceiver([{ status: 500 }]);
-    const sim = await withPayment(receiver.url, { ipnSchedule: ['10ms', '10ms'] });
-    const delivery = await done(sim, delivered(await settle(sim)).id);
-    expect(delivery).toMatchObject({ state: 'failed', nextAttemptAt: null });
-    expect(delivery.attempts).toHaveLength(3);
-    expect(receiver.requests).toHaveLength(3);
-  });
-
-  it("set the receiver's time limit", async () => {
-    const receiver = await startReceiver(['hang']);
-    const sim = await withPayment(receiver.url, { ipnTimeout: '50ms' });
-    const delivery = await done(sim, delivered(await settle(sim)).id);
-    expect(delivery.note).toMatch(/after 0\.05 s$/);
   });
 });
 

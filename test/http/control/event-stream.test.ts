@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
-import type { SimEvent } from '../../../src/contract/event.ts';
 import { ORDER, type Sim, startSim } from '../../helpers/sim.ts';
 
 /** A client that requests events and reads nothing until `read` is called. */
@@ -62,25 +61,4 @@ it('past events are sent first, then new ones, in order', async () => {
   const ids = [...text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id));
   expect(ids).toEqual(ids.map((_, index) => index + 1));
   expect(ids.length).toBeGreaterThan(2);
-});
-
-it('each change of a payment is reported with what happened, and when', async () => {
-  const sim = await startSim();
-  const order = { ...ORDER, amount: '900000', customer_email: 'poor@example.com' };
-  await fetch(await sim.initiate(order, 'live'));
-  const { payments } = sim.server.parts;
-  await payments.settle('order-1', { outcome: 'approve', delivery: 'redirect-only', by: 'control' });
-  const text = await (await fetch(`${sim.url}/_sim/events?since=0&follow=false`)).text();
-  const events = [...text.matchAll(/^data: (.*)$/gm)].map(([, data = '']): SimEvent => JSON.parse(data));
-  const told = events.flatMap((event) =>
-    event.type === 'payment' ? [[event.steps.map(({ event: name }) => name), event.warnings]] : [],
-  );
-  expect(told).toEqual([
-    [['initiated'], []],
-    [['opened'], []],
-    [['settled'], [expect.stringContaining('was too small and is now negative')]],
-  ]);
-  expect(text).toContain('order-1: Paid, but no IPN was sent. The delivery redirect-only sends none.');
-  const times = events.map(({ at }) => at);
-  expect(times).toEqual(times.toSorted());
 });

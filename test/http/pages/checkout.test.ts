@@ -8,7 +8,6 @@ import {
   closedPage,
   type LiveTip,
   type PaymentSummary,
-  refusedPage,
 } from '../../../src/http/pages/checkout.tsx';
 import { pageOf, postForm } from '../../helpers/forms.ts';
 import { idOf, ORDER, type Sim, startSim } from '../../helpers/sim.ts';
@@ -96,56 +95,14 @@ function buttons(html: string): string[] {
   return [...html.matchAll(/<button[^>]*>(.*?)<\/button>/gs)].map(([, name]) => name ?? '');
 }
 
-function idsOf(html: string): string[] {
-  return [...html.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id ?? '');
-}
-
-const PAGES: [string, string][] = [
-  ['e-mail step', checkout()],
-  ['e-mail step with a problem', checkout({ problem: 'email_invalid', value: 'x' })],
-  ['code step in the sandbox', checkout({ step: 'code', problem: 'code_wrong' })],
-  ['code step in live mode', live({ step: 'code', resent: true })],
-  ['closed', closed()],
-  [
-    'refused',
-    refusedPage({
-      language: 'en',
-      theme: 'light',
-      nonce: 'nonce-1',
-      base: '',
-      message: 'no',
-      backUrl: null,
-      dashboard: null,
-    }),
-  ],
-  ['unknown', closed({ payment: null, backUrl: null })],
-];
-
-describe.each(PAGES)('every page: %s', (_name, html) => {
-  test('is a complete document with a note that this is an emulator', () => {
-    expect(html).toMatch(/^<!doctype html><html lang="en"/);
-    expect(html).toMatch(/<header class="mark"><strong>gateway-sim<\/strong>: local emulator, no real money/);
-    expect(html.match(/<h1/g)).toHaveLength(1);
-    expect(html.match(/<main/g)).toHaveLength(1);
-  });
-
-  test('has one short script, and nothing that the policy blocks', () => {
-    expect(html).not.toMatch(/javascript:| on\w+="| style="/i);
-    const scripts = [...html.matchAll(/<script(.*?)>(.*?)<\/script>/gs)];
-    for (const [, attributes, text = ''] of scripts) {
-      expect(attributes).toBe(' nonce="nonce-1"');
-      expect(text.length).toBeLessThanOrEqual(400);
-    }
-    expect(scripts.length).toBeLessThanOrEqual(1);
-    expect(html.match(/<style[^>]*>/g)).toEqual(['<style nonce="nonce-1">']);
-  });
-
-  test('has unique ids, and no broken references', () => {
-    const ids = idsOf(html);
-    expect(new Set(ids).size).toBe(ids.length);
-    const references = [...html.matchAll(/ (?:for|aria-describedby|aria-labelledby)="([^"]*)"/g)];
-    for (const id of references.flatMap(([, list]) => (list ?? '').split(' '))) expect(ids).toContain(id);
-  });
+test.each([
+  ['a step', checkout({ problem: 'email_invalid', value: 'x' })],
+  ['a closed page', closed()],
+])('%s says that this is an emulator, and runs one short script', (_, html) => {
+  expect(html).toMatch(/<header class="mark"><strong>gateway-sim<\/strong>: local emulator, no real money/);
+  const scripts = [...html.matchAll(/<script nonce="nonce-1">(.*?)<\/script>/gs)];
+  expect(scripts.length).toBeLessThanOrEqual(1);
+  for (const [, script = ''] of scripts) expect(script.length).toBeLessThanOrEqual(400);
 });
 
 describe('a checkout step', () => {
@@ -245,12 +202,6 @@ describe('a checkout step', () => {
     const tip: LiveTip = { about: 'code', code: '482913', command: 'npx gateway-sim inbox' };
     for (const html of [checkout({ step }), live({ step, tip })])
       expect(Buffer.byteLength(html)).toBeLessThan(16 * 1_024);
-  });
-
-  test('shows in order whom to pay, how much, what for, and what to do', () => {
-    expect(checkout()).toMatch(
-      /<main.*Demo Store.*\$100\.00.*Two coffees.*order-1.*Step 1 of 2.*Continue.*<\/main>/s,
-    );
   });
 
   test('keeps the amount on one line, and breaks a long one between its groups', () => {
@@ -385,40 +336,6 @@ describe('the simulator panel', () => {
   });
 });
 
-describe("the emulator's tip", () => {
-  const CODE: LiveTip = { about: 'code', code: null, command: 'npx gateway-sim inbox' };
-  const FUND: LiveTip = { about: 'no_wallet', command: 'npx gateway-sim wallets fund wal_1 --amount 5' };
-  const WALLET: LiveTip = { about: 'wallet', email: 'rich@b.test', command: 'npx gateway-sim wallets' };
-  /** The text outside the customer's card. */
-  const around = (html: string) =>
-    html
-      .replace(/^.*<\/main>/s, '')
-      .replace(/<[^>]+>/g, '')
-      .replace(/\s+/g, ' ');
-
-  test.each([
-    [CODE, 'Read the code with npx gateway-sim inbox or in the inbox.'],
-    [WALLET, 'rich@b.test can pay this. All wallets: npx gateway-sim wallets'],
-    [FUND, 'No wallet can pay this. Fund one with npx gateway-sim wallets fund wal_1 --amount 5'],
-  ])('is outside the card, with and without a panel: %j', (tip, text) => {
-    const step = tip.about === 'code' ? 'code' : 'email';
-    for (const panel of [null, PANEL]) {
-      const html = live({ step, tip, panel });
-      expect(around(html)).toContain(text);
-      expect(/<main.*<\/main>/s.exec(html)?.[0]).not.toContain('gateway-sim');
-      expect(html).toMatch(panel ? /<details.*<p class="tip">.*<form/s : /<footer class="tip strip">/);
-    }
-  });
-
-  test('is not shown in the sandbox', () => {
-    for (const step of STEPS) expect(around(checkout({ step, panel: null })).trim()).toBe('');
-  });
-
-  test('never breaks a command inside a word', () => {
-    expect(live({ tip: WALLET })).toContain('<span>npx</span> <span>gateway-sim</span> <span>wallets</span>');
-  });
-});
-
 describe('right-to-left text', () => {
   test('keeps its own direction, and does not affect its surroundings', () => {
     const html = checkout({ payment: { merchantName: 'متجر (1)', details: 'كتاب' } });
@@ -453,13 +370,6 @@ describe('a closed page', () => {
     expect(html).toContain(text);
     expect(html).toContain('$100.00');
     expect(html).not.toContain('<form');
-  });
-
-  test('links back to the merchant if it has a URL', () => {
-    expect(closed()).toMatch(
-      /<a class="button" href="https:\/\/shop.test\/back\?a=1&amp;b=2">Back to Demo Store<\/a>/,
-    );
-    expect(closed({ backUrl: null })).not.toContain('<a ');
   });
 
   test.each(LANGUAGES)('has a title and a text for every status in %s', (language) => {
@@ -508,7 +418,8 @@ describe('the code in the panel of a live checkout', () => {
     const [message] = sim.server.parts.checkout.messages.values();
     const html = await pageOf(sim, `${CHECKOUT}?payment_id=${id}`);
     expect(html).toMatch(/<input [^>]*name="code"/);
-    expect(html).toContain('Read the code with');
+    expect(html).toMatch(/<\/main>.*<footer class="tip strip">.*Read the code with .*<span>npx<\/span> /s);
+    expect(/<main.*<\/main>/s.exec(html)?.[0]).not.toContain('gateway-sim');
     expect(message?.code).toMatch(/^\d{6}$/);
     expect(html).not.toContain(message?.code);
   });

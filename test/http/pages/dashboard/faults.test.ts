@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { FaultRule } from '../../../../src/contract/fault.ts';
 import { FAULT_PRESETS } from '../../../../src/http/pages/dashboard/faults.tsx';
 import { pageOf, postForm } from '../../../helpers/forms.ts';
 import { startReceiver } from '../../../helpers/receiver.ts';
@@ -53,13 +52,7 @@ it('the page of an IPN names the rule that changed it', async () => {
   expect(html).toContain('>A retry is scheduled.</span>');
 });
 
-describe.each(Object.values(FAULT_PRESETS))('the preset $label', ({ label, does, rule }) => {
-  it('is a valid rule', () => {
-    expect(FaultRule.safeParse(rule).success).toBe(true);
-  });
-
-  it('is documented', async () => {
-    const text = await readFile(new URL('../../../../src/docs/faults.md', import.meta.url), 'utf8');
-    expect(text).toMatch(new RegExp(`^\\| ${label} \\| .* \\| ${does.replace('.', '\\.')} \\|$`, 'm'));
-  });
+it.each(Object.values(FAULT_PRESETS))('the preset $label is documented', async ({ label, does }) => {
+  const text = await readFile(new URL('../../../../src/docs/faults.md', import.meta.url), 'utf8');
+  expect(text).toMatch(new RegExp(`^\\| ${label} \\| .* \\| ${does.replace('.', '\\.')} \\|$`, 'm'));
 });

@@ -232,15 +232,6 @@ describe("a payment's page", () => {
     expect(await pageOf(id)).toMatch(/data-verdict="bad".*--allow-ipn-host.*Then resend the IPN/s);
   });
 
-  it('says that an attempt is waiting for its response', async () => {
-    const silent = await startReceiver(['hang']);
-    await sim.initiate({ ...ORDER, ipn_url: `${silent.url}/ipn` });
-    const id = paymentId();
-    void sim.server.parts.payments.settle(id, { outcome: 'approve', by: 'control' }).catch(() => {});
-    await silent.request(1);
-    expect(await pageOf(id)).toContain('Waiting up to 10 s for the response.');
-  });
-
   it('distinguishes several IPNs', async () => {
     const id = await paid();
     await sim.server.parts.ipns.fire({ payment: id });
