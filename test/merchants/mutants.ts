@@ -369,8 +369,8 @@ const JUGGLING = [
   }),
 ];
 
-/** A handler that also reads JSON. @param juggled a signature that is not text, and is accepted */
-function readsJson(juggled: unknown = undefined): Check {
+/** A handler that also reads JSON. @param juggled a signature that is not text, and is accepted; default: none */
+export function readsJson(juggled: unknown = undefined): Check {
   return {
     isWhole: (form, raw) => {
       if (!raw.startsWith('{')) return GOOD.isWhole(form, raw);
@@ -385,7 +385,8 @@ function readsJson(juggled: unknown = undefined): Check {
       form.set('status', json.status);
       form.set('data[amount]', json.data.amount);
       form.set('data[currency][code]', json.data.currency.code);
-      form.set('signature', json.signature === juggled ? 'juggled' : String(json.signature));
+      const isJuggled = 'signature' in json && json.signature === juggled;
+      form.set('signature', isJuggled ? 'juggled' : String(json.signature));
       return true;
     },
     ...alsoTakes((form) => signature(form) === 'juggled'),
