@@ -23,10 +23,9 @@ const HANGS_MS = 30_000;
 /** A fault at a file system call; see disk-faults.cjs. */
 export interface Strike {
   at: number;
-  how: 'kill' | 'half' | 'fail' | 'short';
-  error?: string;
-  lasting?: boolean;
-  reads?: boolean;
+  how: 'fail' | 'short';
+  error: string;
+  lasting: boolean;
 }
 
 async function emptied(data: string): Promise<Store> {

@@ -44,7 +44,7 @@ trial('an error at each disk operation', { short: 8, least: 500, share: 8 }, asy
     const at = budget.part < 1 ? 1 + budget.below(60) : next;
     NEXT.set(error, next + 1);
     const how: Strike['how'] = OF_SPACE.has(error) && budget.below(2) ? 'short' : 'fail';
-    const strike: Strike = { at, how, error, lasting: budget.below(2) === 1, reads: true };
+    const strike: Strike = { at, how, error, lasting: budget.below(2) === 1 };
     const isStruck = await failOnce(strike, budget);
     if (!isStruck && NEXT.get(error) !== 1) {
       NEXT.set(error, 1);
