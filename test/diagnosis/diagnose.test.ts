@@ -276,11 +276,6 @@ describe('a diagnosis', () => {
     ],
     [
       'not-the-signature',
-      'order-by-trx',
-      ({ body }) => (isRight(body) && formOf(body).trx === 'order-1' ? ACCEPTED : REJECTED),
-    ],
-    [
-      'not-the-signature',
       'currency-as-text',
       ({ body }) =>
         isRight(body) && new URLSearchParams(body).get('data[currency]') === 'USD' ? ACCEPTED : REJECTED,
