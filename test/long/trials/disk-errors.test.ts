@@ -9,7 +9,6 @@ import { DataFolder } from '../../../src/store/folder.ts';
 import { emptySnapshot, type Snapshot } from '../../../src/store/snapshot.ts';
 import { Store } from '../../../src/store/store.ts';
 import { launch } from '../../helpers/binary.ts';
-import type { Finished } from '../../helpers/child.ts';
 import { temporaryFolder } from '../../helpers/folder.ts';
 import { context, input, records, wallet } from '../../helpers/records.ts';
 import { Ledger } from '../ledger.ts';
@@ -72,24 +71,8 @@ const BEGINNINGS = {
 } satisfies Record<string, (data: string) => Promise<Snapshot | undefined>>;
 type Beginning = keyof typeof BEGINNINGS;
 
-/** The result of a session with a fault. */
-interface Session {
-  cwd: string;
-  /** Whether the session created the folder. */
-  isNew: boolean;
-  ledger: Ledger;
-  finished: Finished;
-  /** The name of the call with the fault; undefined if the session made fewer calls. */
-  struck: string | undefined;
-}
-
 /** Starts an emulator, makes it store every kind of change, and stops it. */
-async function session(
-  beginning: Beginning,
-  args: readonly string[],
-  strike: Strike,
-  budget: Budget,
-): Promise<Session> {
+async function session(beginning: Beginning, args: readonly string[], strike: Strike, budget: Budget) {
   const cwd = await temporaryFolder();
   const folder = join(cwd, '.gateway-sim');
   const ledger = new Ledger();
@@ -120,6 +103,7 @@ async function session(
   emulator.child.kill('SIGTERM');
   const finished = await emulator.ended;
   clearTimeout(hang);
+  /** The name of the call with the fault; undefined if the session made fewer calls. */
   const struck = existsSync(reached) ? await readFile(reached, 'utf8') : undefined;
   return { cwd, isNew: beginning === 'a new folder', ledger, finished, struck };
 }
@@ -144,7 +128,7 @@ async function newSnapshot(path: string): Promise<void> {
 }
 
 /** Opens the folder of a session twice, with a change in between, and removes it. */
-async function reopen({ cwd, isNew, ledger }: Session): Promise<string[]> {
+async function reopen({ cwd, isNew, ledger }: Awaited<ReturnType<typeof session>>): Promise<string[]> {
   const folder = join(cwd, '.gateway-sim');
   const lost: string[] = [];
   for (const id of ['next', 'last']) {
