@@ -57,12 +57,12 @@ export function postRequest(port, path, type, body, headers = {}) {
   return Buffer.from(`POST ${path} HTTP/1.1\r\n${lines.join('')}\r\n${body}`);
 }
 
-export function settleRequest(port, reference, fields = { outcome: 'approve' }) {
-  return postRequest(port, `/_sim/payments/${reference}/settle`, 'application/json', JSON.stringify(fields));
+export function settleRequest(port, reference) {
+  return postRequest(port, `/_sim/payments/${reference}/settle`, 'application/json', '{"outcome":"approve"}');
 }
 
 /** The identifier of the payment that the request with this number creates. */
-export const reference = (number, prefix = 'order') => `${prefix}-${padded(number)}`;
+export const reference = (number) => `order-${padded(number)}`;
 
 /** A copy of a request, with this number. */
 export function numbered(request, number) {

@@ -1,12 +1,12 @@
 // npm run bench:peers: measures gateway-sim and other servers with the same work. It installs them from the registry, so
 // it is not part of any test. The exit code is always 0, because timings are not tests. emulate requires Node 24.
-import { chosen } from './arguments.mjs';
+import { parseArgs } from 'node:util';
 import { watchMachine } from './machine.mjs';
 import { fetchPeers, whyNotFetched } from './peer-packages.mjs';
 import { serversOf, withServer } from './peer-servers.mjs';
 import { inFolder } from './processes.mjs';
 import { startReceiver } from './receiver.mjs';
-import { startReport } from './report.mjs';
+import { FORMS, startReport } from './report.mjs';
 import { round } from './round.mjs';
 import { fact, median, ms, unmeasured } from './rows.mjs';
 import { payMany, WAYS } from './way.mjs';
@@ -17,9 +17,8 @@ const WARM_UP = { count: 5_000, seconds: 3 };
 const ROUND = { count: 10_000, seconds: 4 };
 const WARM_UP_PAYMENTS = { atOnce: 16, count: 500 };
 
-const choice = chosen([]);
-if (choice.problem) console.error(choice.problem);
-else await inFolder(compare);
+const { values } = parseArgs({ options: FORMS });
+await inFolder(compare);
 
 async function compare(folder) {
   const scripts = await fetchPeers(folder).catch((error) => {
@@ -27,7 +26,7 @@ async function compare(folder) {
   });
   if (!scripts) return;
   const describe = watchMachine();
-  const report = startReport(choice);
+  const report = startReport(values);
   const receiver = await startReceiver();
   const players = Object.entries(serversOf(scripts)).map(([name, server]) => ({ name, server, rounds: [] }));
   for (let number = 1; number <= ROUNDS; number++) {

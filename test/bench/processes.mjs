@@ -57,10 +57,10 @@ export function running(args, options, use) {
 }
 
 /** Starts a process, and ends it when `use` is over. */
-export async function spawned(args, { signal = 'SIGTERM', env, ...options }, use) {
+export async function spawned(args, { signal = 'SIGTERM', ...options }, use) {
   const startedAt = performance.now();
   const stdio = ['ignore', 'pipe', 'pipe'];
-  const child = spawn(process.execPath, args, { stdio, env: { ...ENVIRONMENT, ...env }, ...options });
+  const child = spawn(process.execPath, args, { stdio, env: ENVIRONMENT, ...options });
   children.add(child);
   const exit = new Promise((resolve) => child.once('exit', resolve));
   try {
@@ -103,14 +103,14 @@ export function whyEnded(child) {
 export const withBare = (use) => running([BARE], {}, use);
 
 /** Runs the emulator in a folder, with its state on disk. */
-export function withSim(folder, use, { options = [], signal } = {}) {
-  const args = [BINARY, 'start', '--port', '0', '--json', '--quiet', ...options];
+export function withSim(folder, use, signal) {
+  const args = [BINARY, 'start', '--port', '0', '--json', '--quiet'];
   return running(args, { cwd: folder, signal }, use);
 }
 
 /** Runs the emulator in its own folder. */
-export function withFreshSim(use, options) {
-  return inFolder((folder) => withSim(folder, (sim) => use({ ...sim, folder }), options));
+export function withFreshSim(use) {
+  return inFolder((folder) => withSim(folder, use));
 }
 
 /** Runs several servers at the same time: `together([withBare, withFreshSim], ([bare, sim]) => …)`. */
@@ -128,7 +128,7 @@ export function residentBytes({ child }) {
 }
 
 /** Runs a Node command to its end; resolves with its duration in ms. */
-export function timed(args, options = {}) {
+export function timed(args, options) {
   return new Promise((resolve, reject) => {
     const started = performance.now();
     const child = spawn(process.execPath, args, { stdio: 'ignore', env: ENVIRONMENT, ...options });
@@ -140,9 +140,6 @@ export function timed(args, options = {}) {
     );
   });
 }
-
-/** The baseline: Node with an empty script. */
-export const timedNothing = () => timed(['-e', '0']);
 
 /** The CPU time of a process so far, in ms; NaN if the system does not report it. */
 export function processorMs({ child }) {

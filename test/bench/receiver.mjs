@@ -24,20 +24,20 @@ export function verifiedForm(secretKey) {
  * @returns `use(verify)`: sets how a body is verified: it returns the name of what was paid; `paid(name)`: resolves when
  *   that arrives
  */
-export async function startReceiver(port = 0) {
+export async function startReceiver() {
   const waiting = new Map();
   let verify = () => undefined;
   const server = createServer((request, response) => {
     const chunks = [];
     request.on('data', (chunk) => chunks.push(chunk));
     request.on('end', () => {
-      const name = verify(Buffer.concat(chunks).toString(), request.headers);
+      const name = verify(Buffer.concat(chunks).toString());
       response.writeHead(name === undefined ? 400 : 200).end('OK');
       waiting.get(name)?.();
       waiting.delete(name);
     });
   });
-  await new Promise((resolve) => server.listen(port, '127.0.0.1', resolve));
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${server.address().port}/ipn`,
     use(next) {

@@ -1,24 +1,22 @@
 // Prints the rows as a table for a terminal, as a table for a page, or as JSON.
-import { writeFileSync } from 'node:fs';
 import { machineText, quietText } from './machine.mjs';
+
+/** The options for the form of the report; without one, it is a table for a terminal. */
+export const FORMS = { json: { type: 'boolean' }, markdown: { type: 'boolean' } };
 
 const MARKS = { true: 'met', false: 'missed', null: '' };
 
 /**
  * Prints each row immediately, or all rows at the end.
- *
- * @param choice `json`: the file for the JSON document, or - for stdout; `markdown`: whether to print a Markdown table
  */
 export function startReport({ json, markdown }) {
-  const asTable = json !== '-' && !markdown;
+  const asTable = !json && !markdown;
   return {
     row: (row) => {
       if (asTable) console.log(line(row));
     },
     end: (rows, machine) => {
-      const text = JSON.stringify({ machine, rows }, undefined, 2);
-      if (json === '-') console.log(text);
-      else if (json !== undefined) writeFileSync(json, `${text}\n`);
+      if (json) console.log(JSON.stringify({ machine, rows }, undefined, 2));
       if (markdown) console.log(page(rows, machine));
       if (!asTable) return;
       console.log(`\n${machineText(machine)}\n${quietText(machine)}`);

@@ -24,10 +24,8 @@ export async function round(server, request, options = {}) {
   const sent = await load({ port: server.port, request, count: COUNT, ...options, first });
   const { user, system } = process.cpuUsage(own);
   return {
-    answered: sent.answered,
     rate: sent.rate,
     p99: quantile(sent.latencies, 0.99),
-    p999: quantile(sent.latencies, 0.999),
     processorUs: ((processorMs(server) - before) / sent.answered) * 1_000,
     // If this is close to 1, the client limits the rate.
     clientShare: (user + system) / 1_000 / (performance.now() - started),

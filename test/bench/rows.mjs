@@ -1,6 +1,4 @@
 // The rows of the report.
-import { TARGETS } from './targets.mjs';
-
 /** The quantile of numbers, such as 0.99 for p99. */
 export function quantile(numbers, share) {
   const sorted = [...numbers].sort((a, b) => a - b);
@@ -9,19 +7,11 @@ export function quantile(numbers, share) {
 
 export const median = (numbers) => quantile(numbers, 0.5);
 
-const BY_NAME = Object.assign({}, ...Object.values(TARGETS));
-
 /** The median of rounds, with a target and the spread of the rounds. `note` says how they were measured. */
-export function measured(what, numbers, note = '') {
-  const { target, isMet, unit } = targetOf(what);
-  const { value, ...row } = baseline(what, numbers, unit, note);
-  return { ...row, value, target, met: isMet(value) };
-}
-
-function targetOf(what) {
-  const { atLeast, atMost, unit = '' } = BY_NAME[what];
-  if (atLeast !== undefined) return { target: `>= ${atLeast}`, unit, isMet: (value) => value >= atLeast };
-  return { target: `<= ${atMost}${unit}`, unit, isMet: (value) => value <= atMost };
+export function measured(what, numbers, { atLeast, atMost, unit = '' }, note = '') {
+  const row = baseline(what, numbers, unit, note);
+  if (atLeast !== undefined) return { ...row, target: `>= ${atLeast}`, met: row.value >= atLeast };
+  return { ...row, target: `<= ${atMost}${unit}`, met: row.value <= atMost };
 }
 
 /** A number without a target. */
@@ -38,12 +28,11 @@ export function baseline(what, numbers, unit, note = '') {
   return { ...fact(what, median(numbers), unit, notes), spread };
 }
 
-/** A row that could not be measured. */
+/** What could not be measured. */
 export function unmeasured(what, reason) {
-  const target = what in BY_NAME ? targetOf(what).target : '';
   // Removes the path of the temporary folder, which is different in each run.
   const [first] = reason.replace(/\S+\/gateway-sim-bench-\w+\//g, '').split('\n');
-  return { what, value: null, unit: '', note: `not measured: ${first}`, target, met: null };
+  return { what, value: null, unit: '', note: `not measured: ${first}`, target: '', met: null };
 }
 
 export const percent = (share) => `${(share * 100).toFixed(1)} %`;

@@ -75,6 +75,7 @@ export function way() {
         measured(
           `a payment's whole way, ${how.name}, relative to a bare server`,
           rounds.map((round) => round.ours / round.bare),
+          { atLeast: 0.4 },
           `${perSecond(ours)}${how.atOnce === 1 ? `, ${ms(1_000 / ours)} each` : ''}`,
         ),
       );

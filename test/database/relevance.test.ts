@@ -103,28 +103,4 @@ describe('changes in a shop are sorted by what they say about a payment', () => 
       'ps_guest.* (noise)',
     ]);
   });
-
-  it('in OpenCart, whose identifier stands in a comment', () => {
-    const before = {
-      oc_order: [{ order_id: 3, order_status_id: 1 }],
-      oc_order_history: [{ order_history_id: 1, order_id: 3, comment: 'Payment OC-00003-77 begun' }],
-      oc_product: [{ product_id: 40, quantity: 970 }],
-      oc_session: [{ session_id: 'a', data: '{}' }],
-    };
-    const after = {
-      oc_order: [{ order_id: 3, order_status_id: 2 }],
-      oc_order_history: [
-        ...before.oc_order_history,
-        { order_history_id: 2, order_id: 3, comment: 'Paid: ABCDEF012345' },
-      ],
-      oc_product: [{ product_id: 40, quantity: 969 }],
-      oc_session: [{ session_id: 'a', data: '{"order_id":3}' }],
-    };
-    expect(sorted(before, after, ['OC-00003-77', 'ABCDEF012345'])).toEqual([
-      'oc_order.order_status_id',
-      'oc_product.quantity',
-      'oc_order_history.*',
-      'oc_session.data (noise)',
-    ]);
-  });
 });

@@ -224,7 +224,10 @@ describe('a stop', () => {
     await reopened.close();
   });
 
-  it('sends no more deliveries, not even those that wait for a slot', async () => {
+  it('sends no more deliveries, not even those that wait for a slot, and warns of no leak', async () => {
+    const warned = vi.fn();
+    process.on('warning', warned);
+    onTestFinished(() => void process.off('warning', warned));
     const receiver = await startReceiver(['hang']);
     const make = deliveries();
     const all = Array.from({ length: 40 }, () => make(receiver.url));
@@ -237,6 +240,7 @@ describe('a stop', () => {
     await Promise.all(receiver.requests.map(({ closed }) => closed));
     expect(receiver.requests).toHaveLength(16);
     expect([...store.state.deliveries.values()]).toEqual(all);
+    expect(warned).not.toHaveBeenCalled();
   });
 });
 
@@ -251,26 +255,6 @@ describe('deliveries', () => {
     for (const delivery of all) await done(delivery);
     expect(sent(receiver, 'delivery')).toEqual(all.map(({ id }) => id));
     expect(receiver.mostAtOnce()).toBe(1);
-  });
-});
-
-describe('a slow receiver', () => {
-  it('gets 16 concurrent attempts and delays no other receiver, without a leak warning', async () => {
-    const warned = vi.fn();
-    process.on('warning', warned);
-    onTestFinished(() => void process.off('warning', warned));
-    const slow = await startReceiver(['hang']);
-    const fast = await startReceiver();
-    const make = deliveries();
-    const waiting = Array.from({ length: 50 }, () => make(slow.url));
-    const { store, done } = await running(waiting, { ipn: { timeoutMs: 600_000 } });
-    await slow.request(16);
-    const others = Array.from({ length: 50 }, () => make(fast.url));
-    await Promise.all(others.map((delivery) => store.commit(put(delivery))));
-    for (const delivery of others) expect((await done(delivery)).state).toBe('delivered');
-    expect(slow.requests).toHaveLength(16);
-    expect(slow.mostAtOnce()).toBe(16);
-    expect(warned).not.toHaveBeenCalled();
   });
 });
 

@@ -1,14 +1,13 @@
 import { createHash, createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { Diagnosis } from '../../src/contract/diagnosis.ts';
+import { isSignatureMistake } from '../../src/diagnosis/mistakes.ts';
 import { type Answer, type Received, startReceiver } from '../helpers/receiver.ts';
 import { ask, ORDER, paid, type Sim, startSim } from '../helpers/sim.ts';
 
 const KEY = 'sec_sim_example_not_a_real_key';
-const hmac = (text: string, key = KEY, algorithm = 'sha256') =>
-  createHmac(algorithm, key).update(text).digest('hex').toUpperCase();
-const hash = (text: string, algorithm = 'sha256') =>
-  createHash(algorithm).update(text).digest('hex').toUpperCase();
+const hmac = (text: string, key = KEY) => createHmac('sha256', key).update(text).digest('hex').toUpperCase();
+const hash = (text: string) => createHash('sha256').update(text).digest('hex').toUpperCase();
 
 /** The values of an IPN that code signs, as a form has them. */
 interface Form {
@@ -42,11 +41,11 @@ const ACCEPTED: Answer = { body: 'ok' };
 /** Settles an order at a receiver, and diagnoses its IPN. */
 async function diagnosed(
   handler: (request: Received, number: number) => Answer,
-  { amount = '49.90', sim = undefined as Sim | undefined, input = {}, identifier = 'order-1' } = {},
+  { sim = undefined as Sim | undefined, input = {}, identifier = 'order-1' } = {},
 ) {
   const receiver = await startReceiver(handler);
   const used = sim ?? (await startSim());
-  await paid(used, { ...ORDER, amount, identifier, ipn_url: `${receiver.url}/ipn` });
+  await paid(used, { ...ORDER, amount: '49.90', identifier, ipn_url: `${receiver.url}/ipn` });
   const path = `/ipns/${identifier}/diagnose`;
   const { status, body } = await ask<Diagnosis>(used, 'POST', path, input);
   return { status, diagnosis: body, requests: receiver.requests, sim: used };
@@ -66,12 +65,6 @@ const checks =
   ({ body }: Received) =>
     compute(formOf(body), body) === formOf(body).signature ? ACCEPTED : REJECTED;
 
-const withoutSignature = (body: string) => {
-  const form = new URLSearchParams(body);
-  form.delete('signature');
-  return form;
-};
-
 /** Accepts fields that are signed rightly. */
 const checked = (form: Form | false | undefined): Answer =>
   form && form.signature === hmac(form.amount + form.identifier) ? ACCEPTED : REJECTED;
@@ -81,7 +74,8 @@ function fieldsOfJson(body: string): Form {
   return { ...formOf(''), signature, identifier, amount: data.amount };
 }
 
-const MISTAKEN: [mistake: string, cause: string, compute: Compute, amount?: string][] = [
+/** Some mistakes of `ipn verify`, whose test has all of them, and those that only a diagnosis looks for. */
+const MISTAKEN: [mistake: string, cause: string, compute: Compute][] = [
   [
     'amount-reformatted',
     'Your handler signs 49.9. The IPN says 49.90.',
@@ -89,85 +83,39 @@ const MISTAKEN: [mistake: string, cause: string, compute: Compute, amount?: stri
   ],
   [
     'amount-reformatted',
-    'Your handler signs 136. The IPN says 136.0.',
-    ({ amount, identifier }) => hmac(`${Number(amount)}${identifier}`),
-    '136.0',
-  ],
-  [
-    'amount-reformatted',
-    'Your handler signs 136.00. The IPN says 136.',
-    ({ amount, identifier }) => hmac(`${Number(amount).toFixed(2)}${identifier}`),
-    '136',
-  ],
-  [
-    'amount-reformatted',
-    'Your handler signs 100.0. The IPN says 100.',
-    ({ amount, identifier }) => hmac(`${Number(amount).toFixed(1)}${identifier}`),
-    '100',
-  ],
-  [
-    'amount-reformatted',
-    'Your handler signs 1,234.50. The IPN says 1234.5.',
-    ({ identifier }) => hmac(`1,234.50${identifier}`),
-    '1234.5',
-  ],
-  [
-    'amount-reformatted',
     'Your handler signs 49.90000000. The IPN says 49.90.',
     ({ amount, identifier }) => hmac(`${Number(amount).toFixed(8)}${identifier}`),
-  ],
-  [
-    'amount-reformatted',
-    'Your handler signs 4990. The IPN says 49.90.',
-    ({ amount, identifier }) => hmac(`${Math.round(Number(amount) * 100)}${identifier}`),
   ],
   [
     'operands-swapped',
     'Your handler signs “order-149.90”. It must sign “49.90order-1”.',
     ({ amount, identifier }) => hmac(identifier + amount),
   ],
-  ['hmac-arguments-swapped', 'Text and key are swapped', (f) => hmac(KEY, f.amount + f.identifier)],
-  ['separator', 'It must sign “49.90order-1”.', (f) => hmac(`${f.amount}|${f.identifier}`)],
-  ['separator', 'It must sign “49.90order-1”.', (f) => hmac(`${f.amount}-${f.identifier}`)],
-  ['lower-case', 'lower case', (f) => hmac(f.amount + f.identifier).toLowerCase()],
-  ['base64', 'base64', (f) => Buffer.from(hmac(f.amount + f.identifier), 'hex').toString('base64')],
-  ['md5', 'MD5', (f) => hmac(f.amount + f.identifier, KEY, 'md5')],
-  ['md5', 'MD5', (f) => hash(f.amount + f.identifier + KEY, 'md5')],
-  ['sha1', 'SHA1', (f) => hmac(f.amount + f.identifier, KEY, 'sha1')],
-  ['sha512', 'SHA512', (f) => hmac(f.amount + f.identifier, KEY, 'sha512')],
   ['hash-without-hmac', 'plain SHA-256', (f) => hash(f.amount + f.identifier)],
-  ['key-concatenated', 'concatenated', (f) => hash(f.amount + f.identifier + KEY)],
-  ['undefined-amount', 'signs “undefinedorder-1”', (f) => hmac(`undefined${f.identifier}`)],
   ['undefined-amount', 'signs “Noneorder-1”', (f) => hmac(`None${f.identifier}`)],
-  ['undefined-amount', 'signs “nullorder-1”', (f) => hmac(`null${f.identifier}`)],
   ['empty-text', 'signs “”', () => hmac('')],
   ['empty-text', 'signs “NoneNone”', () => hmac('NoneNone')],
   ['amount-only', 'signs “49.90”', (f) => hmac(f.amount)],
   ['identifier-only', 'signs “order-1”', (f) => hmac(f.identifier)],
   ['charge-included', '“49.90order-11.00”', (f) => hmac(f.amount + f.identifier + f.charge)],
-  ['trx-instead-of-identifier', 'Your handler signs', (f) => hmac(f.amount + f.trx)],
-  ['currency-included', '“49.90order-1USD”', (f) => hmac(f.amount + f.identifier + f.currency)],
   ['status-included', '“49.90order-1success”', (f) => hmac(f.amount + f.identifier + f.status)],
-  ['whole-body', 'It must sign “49.90order-1”.', (_, body) => hmac(withoutSignature(body).toString())],
   [
     'whole-body',
     'It must sign “49.90order-1”.',
     (_, body) => {
-      const form = withoutSignature(body);
+      const form = new URLSearchParams(body);
+      form.delete('signature');
       form.sort();
       return hmac(form.toString());
     },
   ],
-  ['public-key', 'the public key', (f) => hmac(f.amount + f.identifier, 'pub_sim_example_not_a_real_key')],
   ['empty-key', 'an empty key', (f) => hmac(f.amount + f.identifier, '')],
-  ['key-with-whitespace', 'a newline', (f) => hmac(f.amount + f.identifier, `${KEY}\n`)],
-  ['key-with-whitespace', 'a carriage return', (f) => hmac(f.amount + f.identifier, `${KEY}\r`)],
   ['key-with-whitespace', 'a quotation mark', (f) => hmac(f.amount + f.identifier, `"${KEY}"`)],
 ];
 
 describe('a diagnosis', () => {
-  it.each(MISTAKEN)('finds %s: %s', async (mistake, cause, compute, amount = '49.90') => {
-    const { diagnosis, requests } = await diagnosed(checks(compute), { amount });
+  it.each(MISTAKEN)('finds %s: %s', async (mistake, cause, compute) => {
+    const { diagnosis, requests } = await diagnosed(checks(compute));
     expect(diagnosis).toMatchObject({ mistake, accepted: mistake, cause: expect.stringContaining(cause) });
     expect(diagnosis.fix).toEqual(expect.any(String));
     expect(diagnosis.tried.length).toBeLessThanOrEqual(60);
@@ -324,11 +272,6 @@ describe('a diagnosis', () => {
       'not-the-signature',
       'status-completed',
       ({ body }) => (isRight(body) && formOf(body).status === 'completed' ? ACCEPTED : REJECTED),
-    ],
-    [
-      'not-the-signature',
-      'order-by-trx',
-      ({ body }) => (isRight(body) && formOf(body).trx === 'order-1' ? ACCEPTED : REJECTED),
     ],
     [
       'not-the-signature',
@@ -655,6 +598,16 @@ describe('a diagnosis', () => {
   it('says in the verdict what was tried if nothing is accepted', async () => {
     const { diagnosis, sim } = await diagnosed(() => REJECTED);
     expect(diagnosis).toMatchObject({ cause: null, mistake: null, accepted: null });
+    const signatures = diagnosis.tried.map(({ name }) => name).filter(isSignatureMistake);
+    expect(signatures).toEqual([
+      ...['amount-reformatted', 'amount-reformatted', 'amount-reformatted', 'operands-swapped', 'lower-case'],
+      ...['undefined-amount', 'undefined-amount', 'undefined-amount', 'identifier-only', 'amount-only'],
+      ...['empty-text', 'empty-text', 'empty-text', 'hmac-arguments-swapped', 'public-key'],
+      ...['key-with-whitespace', 'key-with-whitespace', 'key-with-whitespace', 'empty-key', 'prefixed-key'],
+      ...['hash-without-hmac', 'key-concatenated', 'key-concatenated', 'md5', 'md5', 'md5', 'sha1', 'sha512'],
+      ...['base64', 'charge-included', 'currency-included', 'status-included', 'trx-instead-of-identifier'],
+      ...['separator', 'separator', 'whole-body', 'whole-body', 'list-values'],
+    ]);
     const [ipn] = (await ask<{ data: object[] }>(sim, 'GET', '/ipns?payment=order-1')).body.data;
     expect(ipn).toMatchObject({
       verdict: {

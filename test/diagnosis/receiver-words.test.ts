@@ -12,33 +12,7 @@ const RESPONSES: readonly [of: string, body: string, words: string][] = [
     'data: Field required',
   ],
   ['FastAPI, a text', json({ detail: MISMATCH }), MISMATCH],
-  [
-    'Django REST',
-    json({ amount: ['A valid number is required.'], signature: ['This field is required.'] }),
-    'A valid number is required.; signature: This field is required.'.replace(/^/, 'amount: '),
-  ],
   ['Django REST, of no field', json({ non_field_errors: [MISMATCH] }), MISMATCH],
-  [
-    'Django REST, nested',
-    json({ data: { amount: ['This field is required.'] } }),
-    'amount: This field is required.',
-  ],
-  [
-    'forms of Django',
-    json({ amount: [{ message: 'This field is required.', code: 'required' }] }),
-    'amount: This field is required.',
-  ],
-  [
-    'problem details',
-    json({
-      type: 'https://shop.example/problems/signature',
-      title: 'Bad signature',
-      status: 400,
-      detail: MISMATCH,
-      instance: '/ipn',
-    }),
-    MISMATCH,
-  ],
   [
     'problem details with parameters',
     json({
@@ -58,16 +32,6 @@ const RESPONSES: readonly [of: string, body: string, words: string][] = [
       traceId: '00-84c1fd4063c38d9f3900d06e56542d48-85d1d4-00',
     }),
     'The Amount field is required.; Status: The value is not valid.',
-  ],
-  [
-    'express-validator',
-    json({ errors: [{ type: 'field', msg: 'Invalid value', path: 'amount', location: 'body' }] }),
-    'amount: Invalid value',
-  ],
-  [
-    'express-validator, by field',
-    json({ amount: { type: 'field', msg: 'Invalid value', path: 'amount', location: 'body' } }),
-    'amount: Invalid value',
   ],
   [
     'JSON:API',
@@ -124,25 +88,6 @@ const RESPONSES: readonly [of: string, body: string, words: string][] = [
     "#<NoMethodError: undefined method '[]' for nil>",
   ],
   [
-    'Laravel',
-    json({
-      message: 'The data.amount field is required. (and 1 more error)',
-      errors: { 'data.amount': ['The data.amount field is required.'], x: ['The x field is required.'] },
-    }),
-    'The data.amount field is required. (and 1 more error)',
-  ],
-  [
-    'Laravel in development',
-    json({
-      message: 'Undefined array key "amount"',
-      exception: 'ErrorException',
-      file: '/var/www/app/Http/Controllers/IpnController.php',
-      line: 9,
-      trace: [{ file: '/var/www/vendor/x.php', line: 1, function: 'handleError' }],
-    }),
-    'ErrorException: Undefined array key "amount"',
-  ],
-  [
     'NestJS',
     json({
       statusCode: 400,
@@ -160,21 +105,6 @@ const RESPONSES: readonly [of: string, body: string, words: string][] = [
       message: 'Unsupported Media Type',
     }),
     'Unsupported Media Type',
-  ],
-  [
-    'Joi',
-    json({
-      _original: { status: 'success', signature: 'AB', 'data[amount]': '49.90' },
-      details: [
-        {
-          message: '"amount" is required',
-          path: ['amount'],
-          type: 'any.required',
-          context: { label: 'amount' },
-        },
-      ],
-    }),
-    '"amount" is required',
   ],
   [
     'Zod, as text in JSON',
@@ -215,25 +145,7 @@ const RESPONSES: readonly [of: string, body: string, words: string][] = [
     }),
     'Request contains an invalid argument.',
   ],
-  [
-    'AWS Lambda',
-    json({
-      errorType: 'TypeError',
-      errorMessage: "Cannot read properties of undefined (reading 'amount')",
-      trace: ['TypeError: Cannot read properties', '    at Runtime.handler (/var/task/index.js:3:9)'],
-    }),
-    "Cannot read properties of undefined (reading 'amount')",
-  ],
   ['OAuth', json({ error: 'invalid_request', error_description: MISMATCH }), `invalid_request: ${MISMATCH}`],
-  [
-    'WordPress',
-    json({
-      code: 'rest_missing_callback_param',
-      message: 'Missing parameter(s): amount',
-      data: { status: 400 },
-    }),
-    'Missing parameter(s): amount',
-  ],
   [
     'Micronaut',
     json({ _embedded: { errors: [{ message: 'ipn.amount: must not be blank' }] }, message: 'Bad Request' }),
@@ -256,23 +168,8 @@ const RESPONSES: readonly [of: string, body: string, words: string][] = [
   ['Chinese', json({ ret: -1, msg: '签名错误' }), '签名错误'],
   ['a code', json({ ok: false, code: 'SIGNATURE_MISMATCH' }), 'SIGNATURE_MISMATCH'],
   ['a reason', json({ accepted: false, reason: 'amount' }), 'amount'],
-  [
-    'an unknown key',
-    json({ k: 7, told: ['Order 17 was never placed here'] }),
-    'told: Order 17 was never placed here',
-  ],
-  [
-    'a list of messages',
-    json({ errors: [MISMATCH, 'The amount differs.'] }),
-    `${MISMATCH}; The amount differs.`,
-  ],
   ['nested lists', json([[{ error: [[{ text: MISMATCH }]] }]]), MISMATCH],
   ['a text in JSON', json(MISMATCH), MISMATCH],
-  [
-    'another language',
-    json({ meldung: 'Der Betrag stimmt leider nicht' }),
-    'meldung: Der Betrag stimmt leider nicht',
-  ],
   [
     'four fields',
     json({ errors: { a: ['is bad'], b: ['is bad'], c: ['is bad'], d: ['is bad'] } }),
@@ -284,19 +181,9 @@ const RESPONSES: readonly [of: string, body: string, words: string][] = [
     `${MISMATCH} Please "sign" again.`,
   ],
   [
-    'Flask',
-    `<!doctype html>\n<html lang=en>\n<title>400 Bad Request</title>\n<h1>Bad Request</h1>\n<p>${MISMATCH}</p>\n`,
-    MISMATCH,
-  ],
-  [
     'the debugger of Werkzeug',
     '<!doctype html>\n<html lang=en>\n<head>\n<title>KeyError: &#39;amount&#39;\n // Werkzeug Debugger</title>\n<script>var EVALEX = false, SECRET = "x is wrong";</script>\n</head>\n<body>\n<h1>KeyError</h1>\n<div class="detail">\n  <p class="errormsg">werkzeug.exceptions.BadRequestKeyError: 400 Bad Request: The browser (or proxy) sent a request that this server could not understand.\nKeyError: &#39;amount&#39;\n</p>',
     "werkzeug.exceptions.BadRequestKeyError: 400 Bad Request: The browser (or proxy) sent a request that this server could not understand. KeyError: 'amount'",
-  ],
-  [
-    'the debug page of Django',
-    '<!DOCTYPE html>\n<html lang="en">\n<head>\n<title>RuntimeError\n          at /ipn</title>\n<style>\n  pre.exception_value { font-family: sans-serif; }\n</style>\n<script>\n  for (var e = 0; e < elems.length; e++) { fail("must not be read"); }\n</script>\n</head>\n<body>\n<header id="summary">\n  <h1>RuntimeError\n       <small>at /ipn</small></h1>\n  <pre class="exception_value">You called this URL via POST, but the URL doesn&#x27;t end in a slash and you have APPEND_SLASH set. Django can&#x27;t redirect to the slash URL while maintaining POST data. Change your form to point to 127.0.0.1/ipn/ (note the trailing slash), or set APPEND_SLASH=False in your Django settings.</pre>\n<p>You’re seeing this error because you have <code>DEBUG = True</code> in your Django settings file.</p>',
-    "You called this URL via POST, but the URL doesn't end in a slash and you have APPEND_SLASH set. Django can't redirect to the slash URL while maintaining POST data. Change your form to point to 127.0.0.1/ipn/ (note the trailing slash), or set APPEND_SLASH=False in your Django settings.",
   ],
   [
     'Express',
@@ -339,21 +226,6 @@ const RESPONSES: readonly [of: string, body: string, words: string][] = [
     'wrong amount',
   ],
   [
-    'nginx',
-    '<html>\r\n<head><title>413 Request Entity Too Large</title></head>\r\n<body>\r\n<center><h1>413 Request Entity Too Large</h1></center>\r\n<hr><center>nginx/1.22.1</center>\r\n</body>\r\n</html>\r\n',
-    '413 Request Entity Too Large',
-  ],
-  [
-    'Apache',
-    "<html><head>\n<title>403 Forbidden</title>\n</head><body>\n<h1>Forbidden</h1>\n<p>You don't have permission to access this resource.</p>\n<hr>\n<address>Apache/2.4.62 (Debian) Server at localhost Port 80</address>\n</body></html>",
-    "You don't have permission to access this resource.",
-  ],
-  [
-    'a page of WordPress',
-    '<!DOCTYPE html><html><head><title>WordPress &rsaquo; Error</title><style>html{background:#f1f1f1}</style></head><body id="error-page"><div class="wp-die-message">The amount differs</div></body></html>',
-    'The amount differs',
-  ],
-  [
     'a list in a page',
     '<ul class="errorlist"><li>amount<ul><li>This field is required.</li></ul></li><li>status<ul><li>Not one of the choices.</li></ul></li></ul>',
     'This field is required.; Not one of the choices.',
@@ -361,31 +233,6 @@ const RESPONSES: readonly [of: string, body: string, words: string][] = [
   ['a text with a tag', 'The <b>signature</b> does not match.', MISMATCH],
   ['a text', `  ${MISMATCH}\n`, MISMATCH],
   ['a text of two paragraphs', `IPN of order-1\n\n${MISMATCH}`, MISMATCH],
-  [
-    'a stack trace of Node',
-    'Error: no amount\n    at pay (/app/ipn.js:3:9)\n    at next (/app/x.js:1:1)',
-    'Error: no amount',
-  ],
-  [
-    'a stack trace of Java',
-    'java.lang.IllegalArgumentException: amount is missing\n\tat shop.Ipn.pay(Ipn.java:9)\nCaused by: java.lang.Error: x',
-    'java.lang.IllegalArgumentException: amount is missing',
-  ],
-  [
-    'a stack trace of .NET',
-    "System.FormatException: The input string '49,90' was not in a correct format.\n   at Shop.Ipn.Pay() in /src/Ipn.cs:line 9",
-    "System.FormatException: The input string '49,90' was not in a correct format.",
-  ],
-  [
-    'a stack trace of Go',
-    'panic: amount is missing\n\ngoroutine 1 [running]:\nmain.pay()\n\t/src/ipn.go:9',
-    'panic: amount is missing',
-  ],
-  [
-    'a stack trace of PHP',
-    'PHP Fatal error:  Uncaught TypeError: pay(): Argument #1 must be of type string in /app/ipn.php:9\nStack trace:\n#0 /app/ipn.php(12): pay()',
-    'PHP Fatal error: Uncaught TypeError: pay(): Argument #1 must be of type string in /app/ipn.php:9',
-  ],
   [
     'a stack trace of Python',
     'Traceback (most recent call last):\n  File "/app/ipn.py", line 3, in pay\n    form["data"]\nKeyError: \'data\'\n',

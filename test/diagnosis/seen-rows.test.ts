@@ -5,36 +5,50 @@ import type { Delivery } from '../../src/contract/delivery.ts';
 import type { Diagnosis } from '../../src/contract/diagnosis.ts';
 import type { Status } from '../../src/contract/emulator.ts';
 import type { Payment, Settled } from '../../src/contract/payment.ts';
+import type { StartOptions } from '../../src/options/start-options.ts';
 import { run, runJson } from '../helpers/cli.ts';
 import { MISSING, startSqliteShop } from '../helpers/databases.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
-import { ask, paid, startSim } from '../helpers/sim.ts';
+import { ask, paid, type Sim, startSim } from '../helpers/sim.ts';
 import { SECRET } from '../merchants/node-shop.ts';
 
 const here = MISSING && ` (not tried here: ${MISSING} is missing)`;
 
+/** Starts an emulator that reads the database of a shop, and the shop. */
+async function opened(flaw: string, options: StartOptions = {}) {
+  const cwd = await temporaryFolder();
+  const sim = await startSim({ secretKey: SECRET, db: `sqlite:${join(cwd, 'shop.db')}`, ...options });
+  const shop = await startSqliteShop(cwd, sim, { FLAW: flaw });
+  return { cwd, sim, shop };
+}
+
+/** Places an order in the shop, and settles its payment. */
+async function settled({ sim, shop }: { sim: Sim; shop: string }, how: object = { awaitDelivery: true }) {
+  await fetch(`${shop}/order`, { method: 'POST' });
+  const { body } = await ask<{ data: { id: string; identifier: string }[] }>(sim, 'GET', '/payments');
+  const [{ id, identifier } = expect.fail('no payment')] = body.data;
+  const { body: result } = await ask<Settled>(sim, 'POST', `/payments/${id}/settle`, {
+    outcome: 'approve',
+    ...how,
+  });
+  return { ...result, id, identifier };
+}
+
+/** Tables that record requests. */
+const RECORDS = { dbSkip: ['ipn_log', 'counters'] };
+
 describe.skipIf(MISSING)(`start --db${here}`, () => {
   it('shows what an IPN changed in the shop, and that a copy changed nothing', async () => {
-    const cwd = await temporaryFolder();
-    const sim = await startSim({
-      secretKey: SECRET,
-      db: `sqlite:${join(cwd, 'shop.db')}`,
-      dbSkip: ['ipn_log', 'counters'],
-    });
-    const shop = await startSqliteShop(cwd, sim, {});
-    await fetch(`${shop}/order`, { method: 'POST' });
-    const [order] = (await ask<{ data: { id: string }[] }>(sim, 'GET', '/payments')).body.data;
-    const settled = await ask<Settled>(sim, 'POST', `/payments/${order?.id}/settle`, {
-      outcome: 'approve',
-      awaitDelivery: true,
-    });
+    const of = await opened('', RECORDS);
+    const { sim } = of;
+    const { delivery } = await settled(of);
     const changes = expect.arrayContaining([
       { table: 'orders', key: '1', column: 'status', from: 'pending', to: 'paid' },
       { table: 'products', key: '1', column: 'stock', from: '1000', to: '999' },
     ]);
-    expect(settled.body.delivery).toMatchObject({ changes, verdict: { tone: 'good' } });
-    const path = `/ipns/${settled.body.delivery?.id}`;
+    expect(delivery).toMatchObject({ changes, verdict: { tone: 'good' } });
+    const path = `/ipns/${delivery?.id}`;
     const mail = { table: 'mails', key: '1', column: '*', from: null, to: 'a row' };
     await expect.poll(async () => (await ask<Delivery>(sim, 'GET', path)).body.changes).toContainEqual(mail);
     await ask(sim, 'POST', `${path}/resend`);
@@ -50,15 +64,10 @@ describe.skipIf(MISSING)(`start --db${here}`, () => {
   });
 
   it('tells a payment by the return page from one by the IPN', async () => {
-    const cwd = await temporaryFolder();
-    const db = { db: `sqlite:${join(cwd, 'shop.db')}`, dbSkip: ['ipn_log', 'counters'] };
-    const sim = await startSim({ secretKey: SECRET, ...db });
-    const shop = await startSqliteShop(cwd, sim, { FLAW: 'return' });
-    await fetch(`${shop}/order`, { method: 'POST' });
-    const [order] = (await ask<{ data: { id: string }[] }>(sim, 'GET', '/payments')).body.data;
-    await ask(sim, 'POST', `/payments/${order?.id}/settle`, { outcome: 'approve', visit: true });
+    const of = await opened('return', RECORDS);
+    const { id } = await settled(of, { visit: true });
     await expect
-      .poll(async () => (await ask<Payment>(sim, 'GET', `/payments/${order?.id}`)).body)
+      .poll(async () => (await ask<Payment>(of.sim, 'GET', `/payments/${id}`)).body)
       .toMatchObject({
         shop: 'accepted, changed nothing',
         verdict: {
@@ -73,29 +82,21 @@ describe.skipIf(MISSING)(`start --db${here}`, () => {
   it.each(['silent', 'failing'])(
     'lets a diagnosis judge by the rows, for a receiver that answers everything alike (%s)',
     async (answer) => {
-      const cwd = await temporaryFolder();
-      const sim = await startSim({ secretKey: SECRET, db: `sqlite:${join(cwd, 'shop.db')}` });
-      const shop = await startSqliteShop(cwd, sim, { FLAW: `float ${answer}` });
+      const of = await opened(`float ${answer}`);
       for (const input of [{}, { paidWhen: 'orders.status=paid' }]) {
-        await fetch(`${shop}/order`, { method: 'POST' });
-        const [order] = (await ask<{ data: { id: string }[] }>(sim, 'GET', '/payments')).body.data;
-        await ask(sim, 'POST', `/payments/${order?.id}/settle`, { outcome: 'approve', awaitDelivery: true });
-        const { body } = await ask<Diagnosis>(sim, 'POST', `/ipns/${order?.id}/diagnose`, input);
+        const { id } = await settled(of);
+        const { body } = await ask<Diagnosis>(of.sim, 'POST', `/ipns/${id}/diagnose`, input);
         expect(body).toMatchObject({ mistake: 'amount-reformatted' });
       }
     },
   );
 
   it('lets a diagnosis see that the genuine IPN pays, and is answered 500', async () => {
-    const cwd = await temporaryFolder();
-    const sim = await startSim({ secretKey: SECRET, db: `sqlite:${join(cwd, 'shop.db')}` });
-    const shop = await startSqliteShop(cwd, sim, { FLAW: 'failing' });
-    await fetch(`${shop}/order`, { method: 'POST' });
-    const [order] = (await ask<{ data: { id: string }[] }>(sim, 'GET', '/payments')).body.data;
-    await ask(sim, 'POST', `/payments/${order?.id}/settle`, { outcome: 'approve', awaitDelivery: true });
+    const of = await opened('failing');
+    const { id } = await settled(of);
     const input = "UPDATE orders SET status = 'pending'";
-    execFileSync('sqlite3', [join(cwd, 'shop.db')], { input });
-    const { body } = await ask<Diagnosis>(sim, 'POST', `/ipns/${order?.id}/diagnose`, {});
+    execFileSync('sqlite3', [join(of.cwd, 'shop.db')], { input });
+    const { body } = await ask<Diagnosis>(of.sim, 'POST', `/ipns/${id}/diagnose`, {});
     expect(body).toMatchObject({ accepted: 'genuine', summary: expect.stringContaining('orders.status') });
   });
 
@@ -135,26 +136,17 @@ describe.skipIf(MISSING)(`start --db${here}`, () => {
 
 describe.skipIf(MISSING)(`reconcile --db${here}`, () => {
   it('finds a payment whose order is not paid in the database', async () => {
-    const cwd = await temporaryFolder();
-    const sim = await startSim({ secretKey: SECRET });
-    const shop = await startSqliteShop(cwd, sim, {});
+    const of = await opened('', { db: undefined });
+    const { cwd, sim } = of;
     const reconciled = async (paidWhen = 'orders.status=paid') => {
       const by = ['--db', 'sqlite:shop.db', '--paid-when', paidWhen];
       const { code, body } = await runJson(['reconcile', ...by], { cwd, env: { GATEWAY_SIM_URL: sim.url } });
       return [code, body];
     };
-    for (const delivery of ['ipn-only', 'redirect-only']) {
-      await fetch(`${shop}/order`, { method: 'POST' });
-      const [order] = (await ask<{ data: { id: string }[] }>(sim, 'GET', '/payments')).body.data;
-      const how = { outcome: 'approve', delivery, awaitDelivery: true };
-      await ask(sim, 'POST', `/payments/${order?.id}/settle`, how);
-    }
+    for (const delivery of ['ipn-only', 'redirect-only'])
+      await settled(of, { delivery, awaitDelivery: true });
     // A shop may create an order only when it is paid.
-    await fetch(`${shop}/order`, { method: 'POST' });
-    const [{ id, identifier } = expect.fail('no payment')] = (
-      await ask<{ data: { id: string; identifier: string }[] }>(sim, 'GET', '/payments')
-    ).body.data;
-    await ask(sim, 'POST', `/payments/${id}/settle`, { outcome: 'cancel' });
+    const { identifier } = await settled(of, { outcome: 'cancel' });
     const input = `DELETE FROM orders WHERE identifier = '${identifier}'`;
     execFileSync('sqlite3', [join(cwd, 'shop.db')], { input });
     expect(await reconciled()).toEqual([

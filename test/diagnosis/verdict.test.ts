@@ -72,9 +72,7 @@ describe('a genuine IPN', () => {
   it.each<[status: number, body: string, cause: RegExp, headers?: Record<string, string>]>([
     [302, '', /login page/, { Location: '/login?next=/ipn' }],
     [302, '', /redirected to \/authors/, { Location: '/authors' }],
-    [302, '', /redirected to \/session\/7\/paid/, { Location: '/session/7/paid' }],
     [302, '', /login page \(\/users\/sessions\/new\)/, { Location: '/users/sessions/new' }],
-    [302, '', /redirected to http:\/\/other/, { Location: 'http://other/' }],
     [403, 'CSRF verification failed', /CSRF/],
     [404, '', /does not exist \(404\)/],
     [405, '', /does not accept POST/],
@@ -90,11 +88,6 @@ describe('a genuine IPN', () => {
     ],
     [
       500,
-      '<title>Server Error</title><h1>App\\PaymentException: no order</h1><pre>#0 /var/www/Ipn.php(42): main',
-      /\(500\): App\\PaymentException: no order, #0 \/var\/www\/Ipn\.php\(42\)\.$/,
-    ],
-    [
-      500,
       'TypeError: Cannot read properties of null\n    at pay (/app/ipn.js:3:9)',
       /\(500\): TypeError: Cannot read properties of null, at pay \(\/app\/ipn\.js:3:9\)\.$/,
     ],
@@ -103,37 +96,23 @@ describe('a genuine IPN', () => {
     [200, '{"ok":false,"error":"bad signature"}', /rejects the IPN: “bad signature”/],
     [200, '<form action="/login"><input name="pw" type="password"></form>', /200 with a login page/],
     [200, '<p>There has been a critical error on this website.', /its body contains an error/],
-    [
-      405,
-      '<title>Not Allowed</title>MethodNotAllowedHttpException: no POST #0 /a.php(2)',
-      /does not accept POST/,
-    ],
     [422, "<h1>Can't verify CSRF token authenticity.</h1>", /expects a CSRF token \(422\)/],
     [
       400,
       '<meta name="csrf-token" content="x"><h1>The amount differs.</h1>',
       /\(400\): “The amount differs\.”$/,
     ],
-    [502, '<title>502 Bad Gateway</title>', /A proxy returned 502/],
     [
       500,
       '<!-- ErrorException: Undefined key "amount" in a.php -->#0 /app/x.php(2)',
       /: ErrorException: Undefined/,
     ],
     [500, '<h1>NoMethodError in PaymentsController#ipn</h1>', /\(500\): NoMethodError in Pay/],
-    [500, '{"error":"Internal Server Error","message":"no amount"}', /Internal Server Error: no amount/],
     [400, '{"message":"order is paid"}', /^Your handler rejected a genuine IPN \(400\): “order is paid”\.$/],
     [401, 'Invalid signature', /^Your handler rejected a genuine IPN \(401\): “Invalid signature”\.$/],
-    [
-      422,
-      '{"detail":[{"loc":["body","data"],"msg":"Field required"}]}',
-      /\(422\): “data: Field required”\.$/,
-    ],
     [403, '<html><body></body></html>', /\(403\): “<html><body><\/body><\/html>”\.$/],
     [400, ' ', /^Your handler rejected a genuine IPN \(400\) without a reason\.$/],
     [409, '["The amount differs."]', /^Your handler returned 409: “The amount differs\.”$/],
-    [503, '{"reason":"in maintenance"}', /^Your handler failed \(503\): in maintenance\.$/],
-    [401, '{"message":"Unauthenticated."}', /requires a login \(401\)/],
   ])(
     'gets a bad verdict with the reason and what it means if it was answered %i %s',
     async (status, body, expected, headers = {}) => {

@@ -98,18 +98,6 @@ describe('a wrong signature is explained:', () => {
     expect(reason).toBe(`you signed ${signed}. Sign the amount exactly as it arrived: ${amount}`);
   });
 
-  it.each([':', '|', ' ', '-'])('a separator %j in between', (separator) => {
-    expect(onlyReason(checked({ signature: upper(`100${separator}order-1`) }))).toMatch(/separator/);
-  });
-
-  it.each([
-    ['a newline', `${SECRET_KEY}\n`],
-    ['a space', ` ${SECRET_KEY}`],
-    ['a quotation mark', `"${SECRET_KEY}"`],
-  ])('%s around the secret key that signed', (what, key) => {
-    expect(onlyReason(checked({ signature: upper('100order-1', key) }))).toContain(`signed with ${what}`);
-  });
-
   it('the public key of the merchant, even if another public key is given', () => {
     const own = { name: 'shop-1', secretKey: SECRET_KEY, publicKey: PUBLIC_KEY };
     const keys = { secretKey: SECRET_KEY, publicKey: 'pub_sim_given', merchants: [own] };
@@ -332,15 +320,6 @@ describe("a signature computed by the merchant's code", () => {
     ['', 'the amount was read as nothing'],
   ])('names the amount that was read: %j', (read, said) => {
     expect(verify(sent, KEYS, hex(read + identifier)).reasons).toEqual([expect.stringContaining(said)]);
-  });
-
-  it('may have two mistakes, and then the first is named', () => {
-    const signature = hex(identifier + amount).toLowerCase();
-    const { mistake, reasons } = verify(sent, KEYS, signature);
-    expect([mistake, reasons]).toEqual([
-      'operands-swapped',
-      [expect.stringContaining('swapped'), expect.stringContaining('lower case')],
-    ]);
   });
 });
 

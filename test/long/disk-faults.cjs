@@ -1,5 +1,5 @@
 // Loaded into an emulator before any other code (NODE_OPTIONS=--require). This program counts the emulator's calls on
-// files in its data folder. At the call that DISK_FAULT names, it kills the process or makes the call fail.
+// files in its data folder, and makes the call that DISK_FAULT names fail.
 const fs = require('node:fs');
 const promises = require('node:fs/promises');
 const { syncBuiltinESMExports } = require('node:module');
@@ -7,21 +7,17 @@ const { syncBuiltinESMExports } = require('node:module');
 /**
  * folder: only calls on files in this folder count
  * at: the number of the call, from 1
- * how: `kill` before the call, `half`: kill after half of a write, `fail`, or `short`: fail after half of a write
+ * how: `fail`, or `short`: fail after half of a write
  * error: the error code of the failure
  * lasting: whether all later calls also fail
- * reads: whether calls that only read also count
  * reached: the file to which the name of the call is written just before the fault
  */
-const { folder, at, how, error, lasting, reads, reached } = JSON.parse(process.env.DISK_FAULT);
+const { folder, at, how, error, lasting, reached } = JSON.parse(process.env.DISK_FAULT);
 const ERRNO = { ENOSPC: -28, EIO: -5, EDQUOT: -122, EACCES: -13, EMFILE: -24 };
-const isKill = how === 'kill' || how === 'half';
 const real = { writeFileSync: fs.writeFileSync };
 /** Descriptors of open files in the folder. */
 const ours = new Set();
 let count = 0;
-
-const READS = new Set(['statSync', 'lstatSync', 'stat', 'read', 'readdir', 'readFile', 'open to read']);
 
 const isOurs = (target) =>
   typeof target === 'number' ? ours.has(target) : String(target).startsWith(folder);
@@ -35,24 +31,15 @@ function failure(name) {
 function isReached(name) {
   count++;
   if (count === at) real.writeFileSync(reached, name);
-  return count === at || (!isKill && lasting && count > at);
+  return count === at || (lasting && count > at);
 }
-
-function strike(name) {
-  if (isKill) process.kill(process.pid, 'SIGKILL');
-  throw failure(name);
-}
-
-const nameOf = (name, [, flags]) => (name === 'open' && flags === 'r' ? 'open to read' : name);
 
 /** @param halve writes half of the call's data; only for calls that write */
 function wrapped(name, original, targetOf, halve) {
   return function call(...given) {
-    const isKind = (reads || !READS.has(nameOf(name, given))) && (halve || how !== 'half');
-    const isCounted = isKind && isOurs(targetOf(this, given));
-    if (!isCounted || !isReached(name)) return original.apply(this, given);
-    if (!halve || (how !== 'half' && how !== 'short')) return strike(name);
-    return halve.call(this, original, given);
+    if (!isOurs(targetOf(this, given)) || !isReached(name)) return original.apply(this, given);
+    if (halve && how === 'short') return halve.call(this, original, given);
+    throw failure(name);
   };
 }
 
@@ -67,7 +54,7 @@ for (const name of ['statSync', 'lstatSync', 'ftruncateSync', 'linkSync', 'renam
   fs[name] = wrapped(name, fs[name], first);
 fs.writeSync = wrapped('writeSync', fs.writeSync, first, (original, [fd, data]) => {
   original(fd, half(data));
-  return strike('writeSync');
+  throw failure('writeSync');
 });
 
 for (const name of ['fdatasync', 'fsync']) {
@@ -109,7 +96,7 @@ function patch(handles) {
   for (const name of ['appendFile', 'writeFile'])
     handles[name] = asynchronous(name, handles[name], handle, async function (original, [data]) {
       await original.call(this, half(data));
-      return strike(name);
+      throw failure(name);
     });
   const { close } = handles;
   handles.close = function () {

@@ -15,11 +15,6 @@ export class Ledger {
   /** Identifiers of payments that were rejected because they could not be stored. */
   readonly #refused = new Set<string>();
 
-  /** The number of facts. */
-  get size(): number {
-    return this.#payments.size + this.#cards.size + this.#transactions.size;
-  }
-
   payment(identifier: string, status: string): void {
     // Every other status is final. A response that was delayed may still say `pending`.
     if (status !== 'pending' || !this.#payments.has(identifier)) this.#payments.set(identifier, status);

@@ -40,7 +40,6 @@ export interface Budget {
   short: boolean;
   /** How much of a whole run this is, up to 1. Fixed sizes are multiplied by it. */
   part: number;
-  seed: number;
   /** Aborted when the run is interrupted. */
   signal: AbortSignal;
   /** Shuffles items by the seed, so that short runs test different items each time. */
@@ -54,8 +53,6 @@ interface Plan {
   least: number;
   /** Its share of the long run's time, in percent. */
   share: number;
-  /** Why it cannot run on this machine, if it cannot. */
-  cannot?: string;
 }
 
 /** Minutes of the long run; 0 for a release. */
@@ -71,7 +68,7 @@ const LONGEST_MS = 30 * 60_000;
  *
  * @param minutes the time for all trials together; 0 for a release
  */
-function extentOf({ short, least, share }: Pick<Plan, 'short' | 'least' | 'share'>, minutes: number) {
+function extentOf({ short, least, share }: Plan, minutes: number) {
   const part = Math.min(1, minutes / WHOLE_MINUTES);
   if (!minutes) return { part, least: short, milliseconds: 0 };
   return { part, least: part === 1 ? least : 1, milliseconds: (minutes * 60_000 * share) / 100 };
@@ -83,57 +80,50 @@ function extentOf({ short, least, share }: Pick<Plan, 'short' | 'least' | 'share
  * @param run tests cases until the budget is spent
  */
 export function trial(name: string, plan: Plan, run: (budget: Budget) => Promise<void>): void {
-  const { cannot } = plan;
   const long = MINUTES > 0;
-  const title = cannot ? `${name} (cannot run here: ${cannot})` : name;
-  test.skipIf(cannot !== undefined)(
-    title,
-    { timeout: long ? LONGEST_MS : 60_000 },
-    async ({ task, expect, signal }) => {
-      const tally: Tally = { began: Date.now(), cases: 0, requests: 0, failures: [], notes: [] };
-      task.meta.tally = tally;
-      const { part, least, milliseconds } = extentOf(plan, MINUTES);
-      const until = performance.now() + milliseconds;
-      const random = numbersFrom(SEED);
-      const below = (limit: number) => Math.floor(random() * limit);
-      const budget: Budget = {
-        more: () => !signal.aborted && (tally.cases < least || performance.now() < until),
-        repeat: async (tried, lanes = 1) => {
-          let next = 0;
-          const lane = async () => {
-            while (budget.more()) {
-              await tried(next++);
-              tally.cases++;
-            }
-          };
-          await Promise.all(Array.from({ length: lanes }, lane));
-        },
-        cases: (count = 1) => {
-          tally.cases += count;
-        },
-        requests: (count = 1) => {
-          tally.requests += count;
-        },
-        fail: (kind, text) => {
-          tally.failures.push({ kind, text });
-        },
-        note: (text) => {
-          tally.notes.push(text);
-        },
-        below,
-        short: !long,
-        part,
-        signal,
-        seed: SEED,
-        shuffled: (items) =>
-          items
-            .map((item) => ({ item, at: below(2 ** 31) }))
-            .sort((one, other) => one.at - other.at)
-            .map(({ item }) => item),
-      };
-      await run(budget);
-      expect(tally.failures.slice(0, 20)).toEqual([]);
-      if (!signal.aborted) expect(tally.cases).toBeGreaterThanOrEqual(least);
-    },
-  );
+  test(name, { timeout: long ? LONGEST_MS : 60_000 }, async ({ task, expect, signal }) => {
+    const tally: Tally = { began: Date.now(), cases: 0, requests: 0, failures: [], notes: [] };
+    task.meta.tally = tally;
+    const { part, least, milliseconds } = extentOf(plan, MINUTES);
+    const until = performance.now() + milliseconds;
+    const random = numbersFrom(SEED);
+    const below = (limit: number) => Math.floor(random() * limit);
+    const budget: Budget = {
+      more: () => !signal.aborted && (tally.cases < least || performance.now() < until),
+      repeat: async (tried, lanes = 1) => {
+        let next = 0;
+        const lane = async () => {
+          while (budget.more()) {
+            await tried(next++);
+            tally.cases++;
+          }
+        };
+        await Promise.all(Array.from({ length: lanes }, lane));
+      },
+      cases: (count = 1) => {
+        tally.cases += count;
+      },
+      requests: (count = 1) => {
+        tally.requests += count;
+      },
+      fail: (kind, text) => {
+        tally.failures.push({ kind, text });
+      },
+      note: (text) => {
+        tally.notes.push(text);
+      },
+      below,
+      short: !long,
+      part,
+      signal,
+      shuffled: (items) =>
+        items
+          .map((item) => ({ item, at: below(2 ** 31) }))
+          .sort((one, other) => one.at - other.at)
+          .map(({ item }) => item),
+    };
+    await run(budget);
+    expect(tally.failures.slice(0, 20)).toEqual([]);
+    if (!signal.aborted) expect(tally.cases).toBeGreaterThanOrEqual(least);
+  });
 }

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 export const SECRET = 'sec_sim_kept_by_this_shop_alone_1';
 
 /** The gateway settings of a shop. */
-export interface Keys {
+interface Keys {
   initiateUrl: string;
   publicKey: string;
   secretKey: string;
@@ -66,10 +66,9 @@ export const sign = (amount: string, identifier: string, secret: string) =>
     .toUpperCase();
 
 /** Hexadecimal digits that an attacker cannot guess, the same in every run. */
-export const digits = (of: string, length: number) =>
-  createHash('sha256').update(of).digest('hex').slice(0, length);
+const digits = (of: string, length: number) => createHash('sha256').update(of).digest('hex').slice(0, length);
 
-export const same = (one: string, other: string) => {
+const same = (one: string, other: string) => {
   const [bytes, others] = [Buffer.from(one), Buffer.from(other)];
   return bytes.length === others.length && timingSafeEqual(bytes, others);
 };
@@ -240,17 +239,8 @@ async function placeOrder(shop: Shop, keys: Keys, handler: Handler, session = ''
     site_logo: `${shop.url}/logo.png`,
     ...{ customer_name: 'Ada', customer_email: 'ada@example.com' },
   };
-  await initiate(keys, handler.initiate(fields, keys), handler.headers);
-}
-
-/** Initiates a payment. */
-export async function initiate(
-  { initiateUrl }: Keys,
-  fields: Record<string, string>,
-  headers: Record<string, string> = {},
-): Promise<void> {
-  const body = new URLSearchParams(fields);
-  const answered = await fetch(initiateUrl, { method: 'POST', body, headers });
+  const body = new URLSearchParams(handler.initiate(fields, keys));
+  const answered = await fetch(keys.initiateUrl, { method: 'POST', body, headers: handler.headers });
   const { success, message } = (await answered.json()) as { success?: string; message?: string };
   if (success !== 'ok') throw new Error(message);
 }

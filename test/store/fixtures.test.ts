@@ -70,16 +70,8 @@ describe("a user's own fixtures", () => {
   it.each([
     ['{"version":', ' is damaged: '],
     [{ wallets: [] }, ' is not a gateway-sim state: it has no version'],
-    [
-      { version: SNAPSHOT_VERSION + 1 },
-      ` has version ${SNAPSHOT_VERSION + 1}, but this gateway-sim reads only version ${SNAPSHOT_VERSION}`,
-    ],
     [{ ...CURRENT, walets: [] }, ': unknown key "walets": did you mean wallets?'],
     [{ ...CURRENT, ['x'.repeat(61)]: [] }, `: unknown key "${'x'.repeat(60)}"`],
-    [
-      { ...CURRENT, wallets: [{ ...wallet(), balance: 7 }] },
-      ' is damaged: wallets.0.balance must be of the type string',
-    ],
     [{ ...CURRENT, wallets: [wallet(), wallet()] }, ': wallets has the id "wal_rich_usd" twice'],
   ])('that are invalid are rejected: %j', async (content, problem) => {
     const path = await own(content);

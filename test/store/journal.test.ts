@@ -180,9 +180,10 @@ describe('a journal', () => {
     onTestFinished(() => rm(copy, { recursive: true }));
     const accepted: number[] = [];
     for (let at = 0; at < bytes.length; at += IS_RELEASE ? 1 : 3) {
-      for (const value of at % 4 ? [(bytes[at] ?? 0) ^ 1] : [(bytes[at] ?? 0) ^ 1, 0x0a]) {
-        const changed = Buffer.from(bytes);
-        changed[at] = value;
+      const byte = bytes[at] ?? 0;
+      // Flipped, replaced by a newline, removed, and doubled.
+      for (const instead of at % 4 ? [[byte ^ 1]] : [[byte ^ 1], [0x0a], [], [byte, byte]]) {
+        const changed = Buffer.concat([bytes.subarray(0, at), Buffer.from(instead), bytes.subarray(at + 1)]);
         if (changed.equals(bytes)) continue;
         await Promise.all([writeFile(dbOf(copy), good), writeFile(journalOf(copy), changed)]);
         const outcome = await reopened(copy).catch(({ code }) => code);

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { type FileHandle, open, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import fc from 'fast-check';
-import { Low, Memory } from 'lowdb';
+import { Low } from 'lowdb';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { GatewayError } from '../../src/contract/error.ts';
 import { initiate } from '../../src/domain/payment.ts';
@@ -144,19 +144,6 @@ describe.each(KINDS)('a store $kind', ({ opened }) => {
     await expect(store.replace(records())).rejects.toMatchObject({ code: 'storage_failed' });
     expect(idsIn(store)).toEqual([...INITIAL, 'last']);
   });
-});
-
-it('lowdb keeps a state in memory with its own adapter, and one on disk with ours', async () => {
-  useFakeTimeouts();
-  expect(Store.inMemory(records()).db.adapter).toBeInstanceOf(Memory);
-  const folder = await temporaryFolder();
-  const store = await openStore(folder);
-  await store.commit(put('in the journal'));
-  await store.db.read();
-  expect(idsIn(store)).toEqual([...INITIAL, 'in the journal']);
-  expect(await changesIn(folder)).toBe(1);
-  await store.db.write();
-  expect(await changesIn(folder)).toBe(0);
 });
 
 describe('the files of a store', () => {

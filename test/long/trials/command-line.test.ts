@@ -1,5 +1,6 @@
 import type { Command, Option } from 'commander';
 import { launch as launchBinary } from '../../helpers/binary.ts';
+import type { Finished } from '../../helpers/child.ts';
 import { launch, startIn } from '../../helpers/cli.ts';
 import { fullName, PROGRAM, withCommandsBelow } from '../../helpers/commands.ts';
 import { temporaryFolder } from '../../helpers/folder.ts';
@@ -114,11 +115,8 @@ class CommandLines {
   }
 }
 
-interface Seen {
-  code: number | null;
-  stdout: string;
-  stderr: string;
-}
+/** A command that has ended. */
+type Seen = Omit<Finished, 'signal'>;
 
 function judge(budget: Budget, line: readonly string[], { code, stdout, stderr }: Seen): void {
   const shown = JSON.stringify(line).slice(0, 600);
