@@ -65,7 +65,7 @@ export class Witness {
   readonly #references = new References();
   /** The columns that hold an order's identifier, transaction id or token, as `table.column`. */
   #ties: ReadonlySet<string> = new Set();
-  /** What the addresses of all orders have in common. */
+  /** What the addresses of most orders have in common. */
   #common: ReadonlySet<string> = new Set();
   /** Effects on rows that belong to no order, such as `stock.count`, or `mails.*` for their number. */
   #shared: readonly string[];
@@ -219,7 +219,9 @@ export class Witness {
       const isOwn = (name: string) => orders.length > 1 || nameIn(values).includes(name);
       const long = own.filter((name) => name.length >= SHORTEST_BY_ITSELF && isOwn(name));
       const withAmount = holding.get(Number(values.amount)) ?? new Set();
-      const childrenOf = (some: readonly string[]) => some.flatMap((name) => [...(naming.get(name) ?? [])]);
+      const childrenOf = (some: readonly string[]) => [
+        ...new Set(some.flatMap((name) => [...(naming.get(name) ?? [])])),
+      ];
       const places = new Map<string, number>();
       for (const child of childrenOf(own)) {
         const sure = tiesIn([child], new Set(long));
@@ -570,10 +572,13 @@ function namesOf(values: OrderValues): string[] {
 const nameIn = ({ identifier, trx, order }: OrderValues) =>
   [identifier, trx, order].filter((value): value is string => Boolean(value));
 
-/** The values that name each of several orders, and so none. */
+/** The values that name most of several orders, and so none, such as the number of a language. */
 function commonNames(orders: readonly OrderValues[]): Set<string> {
-  const [first = [], ...others] = orders.map(namesOf);
-  return new Set(others.length ? first.filter((name) => others.every((names) => names.includes(name))) : []);
+  const counts = new Map<string, number>();
+  for (const name of orders.flatMap((one) => [...new Set(namesOf(one))]))
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+  const isCommon = (name: string) => (counts.get(name) ?? 0) > Math.max(orders.length / 2, 1);
+  return new Set([...counts.keys()].filter(isCommon));
 }
 
 /** The rows by what is made of their values, except for values of which nothing is made. */

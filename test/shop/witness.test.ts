@@ -262,7 +262,10 @@ describe('which rows belong to an order that exists, in the tables of', () => {
       [2, undefined],
       {
         ps_cart: [{ id_cart: 8 }, { id_cart: 9 }],
-        ps_orders: [{ id_order: 5, id_cart: 8, total_paid: '20.000000', current_state: 2 }],
+        ps_orders: [
+          { id_order: 2, id_cart: 3, total_paid: '61.800000', current_state: 2 },
+          { id_order: 5, id_cart: 8, total_paid: '20.000000', current_state: 2 },
+        ],
         // The first id of the table of links has the number of a tax, and is not one.
         ps_order_detail: [{ id_order_detail: 6, id_order: 5, id_product: 5 }],
         ps_order_detail_tax: [{ id_order_detail: 6, id_tax: 1 }],
@@ -326,9 +329,10 @@ describe('which rows belong to an order that exists, in the tables of', () => {
     const orders = names.map((identifier, index) => ({
       identifier,
       amount: ['20.00', '30.00'][index],
-      success_url: `http://shop/thanks?cart=${index + 8}&lang=${['en', 'de'][index]}`,
+      success_url: `http://shop/thanks?cart=${index + 8}&lang=${['en', 'de'][index]}&page=3`,
     }));
-    await witness.relate(orders);
+    // The payment of another shop has nothing in common with them.
+    await witness.relate([...orders, { identifier: 'elsewhere', amount: '5.00' }]);
     const texts = await Promise.all(orders.map(async (order) => (await witness.look(order)).text));
     expect(texts.map((text) => valueAt(text, status))).toEqual(expected);
     expect(texts.join()).not.toContain('"ps_tax"');
