@@ -226,11 +226,12 @@ export class Witness {
       for (const child of childrenOf(own)) {
         const sure = tiesIn([child], new Set(long));
         for (const tie of tiesIn([child], new Set(own))) {
-          const place = `${tie} ${plainText(child.row[tie.slice(child.table.length + 1)])}`;
-          const count = (places.get(place) ?? 0) + 1;
-          places.set(place, count);
+          const value = plainText(child.row[tie.slice(child.table.length + 1)]) ?? '';
+          const count = (places.get(`${tie} ${value}`) ?? 0) + 1;
+          places.set(`${tie} ${value}`, count);
           // A short value that several rows have, such as a language, names none of them.
-          const isTie = sure.has(tie) || (withAmount.has(child) && count === 1);
+          const isLikely = withAmount.has(child) && count === 1 && mayHold(tie, value, values);
+          const isTie = sure.has(tie) || isLikely;
           (isTie ? ties : chance).add(tie);
         }
       }
@@ -560,12 +561,27 @@ const withoutNewRows = (places: readonly string[]) =>
   });
 
 /** The values that may name an order, in its fields and in its addresses. */
-function namesOf(values: OrderValues): string[] {
-  const { ipn_url: ipnUrl = '', success_url: successUrl = '' } = values;
-  const inAddresses = [ipnUrl, successUrl].flatMap((url) =>
-    URL.canParse(url) ? [...new URL(url).searchParams.values()] : [],
-  );
-  return [...nameIn(values), ...inAddresses].filter(Boolean);
+const namesOf = (values: OrderValues): string[] =>
+  [...nameIn(values), ...parametersOf(values).map(([, value]) => value)].filter(Boolean);
+
+/** The parameters of an order's addresses. */
+const parametersOf = ({ ipn_url: ipnUrl = '', success_url: successUrl = '' }: OrderValues) =>
+  [ipnUrl, successUrl].flatMap((url) => (URL.canParse(url) ? [...new URL(url).searchParams] : []));
+
+/** Words in the name of a parameter that do not say what it names. */
+const WORDS_OF_ANY = ['id', 'no', 'nr', 'number', 'ref', 'key'];
+
+/**
+ * Whether a column may hold a short value: that of a parameter such as `cart` only if the column or its table has that
+ * word in its name, because the orders of a shop are counted, too.
+ */
+function mayHold(column: string, value: string, values: OrderValues): boolean {
+  if (nameIn(values).includes(value)) return true;
+  return parametersOf(values).some(([name, one]) => {
+    const words = name.split(/[^a-zA-Z\d]|(?<=[a-z])(?=[A-Z])/).map((word) => word.toLowerCase());
+    const telling = words.filter((word) => word !== '' && !WORDS_OF_ANY.includes(word));
+    return one === value && (!telling.length || telling.some((word) => column.toLowerCase().includes(word)));
+  });
 }
 
 /** The values that name an order in its fields. */

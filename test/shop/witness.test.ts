@@ -265,6 +265,8 @@ describe('which rows belong to an order that exists, in the tables of', () => {
         ps_orders: [
           { id_order: 2, id_cart: 3, total_paid: '61.800000', current_state: 2 },
           { id_order: 5, id_cart: 8, total_paid: '20.000000', current_state: 2 },
+          // Its number is that of a later cart.
+          { id_order: 9, id_cart: 4, total_paid: '30.000000', current_state: 2 },
         ],
         // The first id of the table of links has the number of a tax, and is not one.
         ps_order_detail: [{ id_order_detail: 6, id_order: 5, id_product: 5 }],
