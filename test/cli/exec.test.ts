@@ -225,7 +225,7 @@ describe('exec', () => {
     expect(stderr).toContain(
       'gateway-sim: POST /sandbox/payment/initiate was rejected\n  site_logo is required',
     );
-    expect(stderr).toContain('with --loose and --currency NPR\n');
+    expect(stderr).toContain('start with --loose and --currency NPR to accept this request\n');
     const accepting = ['--loose', '--currency', 'NPR'];
     const again = await run(['exec', ...accepting, ...node(script)], { cwd });
     expect([again.code, again.stderr]).toEqual([0, '']);

@@ -55,7 +55,9 @@ describe('inbox and logs', () => {
     const url = /Base URL +(\S+)/.exec(server.stdout())?.[1] ?? '';
     const body = new URLSearchParams({ ...ORDER, public_key: 'nobody', currency: 'xof', site_logo: '' });
     await fetch(`${url}/payment/initiate`, { method: 'POST', body });
-    await server.until((stdout) => / with --loose and --currency XOF$/m.test(stdout));
+    await server.until((stdout) =>
+      /start with --loose and --currency XOF to accept this request$/m.test(stdout),
+    );
   });
 
   it('show each event of a checkout once, in order, and rejected entries', async () => {

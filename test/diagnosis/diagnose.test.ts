@@ -603,10 +603,10 @@ describe('a diagnosis', () => {
       ...['amount-reformatted', 'amount-reformatted', 'amount-reformatted', 'operands-swapped', 'lower-case'],
       ...['undefined-amount', 'undefined-amount', 'undefined-amount', 'identifier-only', 'amount-only'],
       ...['empty-text', 'empty-text', 'empty-text', 'hmac-arguments-swapped', 'public-key'],
-      ...['key-with-whitespace', 'key-with-whitespace', 'key-with-whitespace', 'empty-key', 'prefixed-key'],
+      ...['key-with-whitespace', 'key-with-whitespace', 'key-with-whitespace', 'empty-key'],
       ...['hash-without-hmac', 'key-concatenated', 'key-concatenated', 'md5', 'md5', 'md5', 'sha1', 'sha512'],
       ...['base64', 'charge-included', 'currency-included', 'status-included', 'trx-instead-of-identifier'],
-      ...['separator', 'separator', 'whole-body', 'whole-body', 'list-values'],
+      ...['separator', 'separator', 'whole-body', 'whole-body', 'list-values', 'amount-reformatted'],
     ]);
     const [ipn] = (await ask<{ data: object[] }>(sim, 'GET', '/ipns?payment=order-1')).body.data;
     expect(ipn).toMatchObject({
