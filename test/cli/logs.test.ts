@@ -56,7 +56,7 @@ describe('inbox and logs', () => {
     const body = new URLSearchParams({ ...ORDER, public_key: 'nobody', currency: 'xof', site_logo: '' });
     await fetch(`${url}/payment/initiate`, { method: 'POST', body });
     await server.until((stdout) =>
-      /start with --loose and --currency XOF to accept this request$/m.test(stdout),
+      /start with --loose and --currency XOF to accept the other fields$/m.test(stdout),
     );
   });
 
