@@ -4,8 +4,8 @@ import type { Shop } from './shop.ts';
 
 /** If this many pending orders changed and could still be paid, the probe does not show harm. */
 const MAX_FALSE_ALARMS = 3;
-/** While several cases run, this many harms are enough to try those cases again alone. */
-const MAX_SUSPECTED = 3;
+/** After this many harms, a changed order is enough to try a case again alone: a genuine IPN that does not pay takes long. */
+const MAX_CONFIRMED = 3;
 
 /** A paid and a pending order of other customers: no attack names them, and none may harm them. */
 export class Bystanders {
@@ -52,7 +52,6 @@ export class Bystanders {
 
   async #look(): Promise<void> {
     const shop = this.#shop;
-    if (!shop.isAlone && this.#harms.length >= MAX_SUSPECTED) return;
     const [paid, pending] = [this.#paid, this.#pending];
     if (paid && !(await shop.look(paid)).paid) {
       this.#harms.push(`After it, the paid order "${paid.identifier}" of another customer is not paid.`);
@@ -70,7 +69,8 @@ export class Bystanders {
     this.#pending = undefined;
     const isPaid = after.paid === true;
     if (shop.isPaying(payment)) return;
-    if (!isPaid && (await payByIpn(shop, payment)).isPaid) {
+    const isSuspicious = !shop.isAlone && this.#harms.length >= MAX_CONFIRMED;
+    if (!isPaid && !isSuspicious && (await payByIpn(shop, payment)).isPaid) {
       this.#falseAlarms++;
       return;
     }

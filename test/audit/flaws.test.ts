@@ -4,7 +4,6 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { pause } from '../../src/system/real-time.ts';
 import { auditOf, prepareAudit } from '../helpers/auditable.ts';
-import { IS_RELEASE } from '../helpers/scope.ts';
 import { GOOD, type Handler, type Order, sign } from '../merchants/node-shop.ts';
 
 const total = ({ total: price }: Order) => Number(price);
@@ -646,15 +645,6 @@ describe.concurrent('an audit finds an order that no IPN can pay any more', () =
       mistake: 'order-not-by-identifier',
       why: expect.stringContaining(harm),
     });
-  });
-
-  const only = IS_RELEASE ? '' : ' (only in test:release: it takes half a minute)';
-  it.skipIf(!IS_RELEASE)(`of another customer, with more cases than orders${only}`, async () => {
-    const audited = failing((order, form, url) => !form.size && !order.paid && !url.includes(order.token));
-    const cases = await audited(['sender', 'order', 'amount', 'status', 'robustness']);
-    const failed = cases.filter(({ verdict }) => verdict === 'fail').map(({ name }) => name);
-    const empty = cases.filter(({ name }) => /^(?:query-|body-empty$)/.test(name));
-    expect(failed).toEqual(empty.map(({ name }) => name));
   });
 });
 
