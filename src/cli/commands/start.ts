@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { ERRORS, kebab } from '../../contract/error.ts';
 import { maskedIn } from '../../contract/secrets.ts';
 import { SEEN_IN_PS } from '../../options/resolve.ts';
@@ -13,7 +13,7 @@ import { DEFAULT_DATA_DIR } from '../../store/server-file.ts';
 import { VERSION } from '../../system/package-info.ts';
 import { announce, bannerText, leftText, noticesOf, readyEvent } from '../banner.ts';
 import { COMMON_OPTIONS, type Context, defineCommand, list, type OptionDeclaration } from '../command.ts';
-import { readConfiguration, startConfiguration } from '../configuration.ts';
+import { foldersAbove, readConfiguration, startConfiguration } from '../configuration.ts';
 import { type ParentProcess, parentProcess, trimLog } from '../detached.ts';
 import { endByHangup, onceThenExit, onNpmExit } from '../signals.ts';
 
@@ -168,13 +168,9 @@ async function startHere(
 /** Warns if a parent folder already has a state and this start creates another one. */
 function stateAbove({ dataDir, inMemory }: ResolvedOptions, cwd: string): string[] {
   if (inMemory || dataDir !== DEFAULT_DATA_DIR || existsSync(resolve(cwd, dataDir))) return [];
-  for (let folder = resolve(cwd); folder !== dirname(folder); folder = dirname(folder)) {
-    const above = join(dirname(folder), dataDir);
-    if (!existsSync(join(above, 'db.json'))) continue;
-    const [mine, theirs] = [resolve(cwd, dataDir), above].map((path) => relative(cwd, path));
-    return [
-      `gateway-sim: created a new state in ${mine}; to use the existing one, start with --data-dir ${theirs}`,
-    ];
-  }
-  return [];
+  const above = foldersAbove(cwd).map((folder) => join(folder, dataDir));
+  const theirs = above.find((folder) => existsSync(join(folder, 'db.json')));
+  if (theirs === undefined) return [];
+  const use = `to use the existing one, start with --data-dir ${relative(cwd, theirs)}`;
+  return [`gateway-sim: created a new state in ${dataDir}; ${use}`];
 }
