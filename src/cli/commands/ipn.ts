@@ -28,7 +28,7 @@ import {
   type GivenValues,
   type Group,
   list,
-  pagedBy,
+  PAGING,
   repeated,
   text,
   textsOf,
@@ -58,10 +58,11 @@ const ALLOW_IPN_HOST = list('host', 'allow this command to send IPNs to this pub
 
 const listIpns = defineCommand({
   summary: 'list IPNs, newest first',
-  fields: pagedBy({
+  fields: {
     ...textsOf(IPN_FILTERS),
     state: choice('state', IPN_FILTERS.state.description, DELIVERY_STATES),
-  }),
+    ...PAGING,
+  },
   options: { audits: flag('show the IPNs of payments that audits made, too') },
   examples: ['ipn list --state failed', 'ipn list --payment order-1'],
   run: async ({ fields, options: { audits }, call }) =>

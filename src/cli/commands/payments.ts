@@ -26,7 +26,7 @@ import {
   type GivenValues,
   type Group,
   type OptionDeclaration,
-  pagedBy,
+  PAGING,
   textsOf,
 } from '../command.ts';
 import { retry, type Server } from '../connect.ts';
@@ -216,11 +216,12 @@ async function newest(server: Server, output: Context['output']): Promise<string
 
 const list = defineCommand({
   summary: 'list payments, newest first',
-  fields: pagedBy({
+  fields: {
     ...textsOf(PAYMENT_FILTERS),
     status: choice('status', PAYMENT_FILTERS.status.description, PAYMENT_STATUSES),
     mode: choice('mode', PAYMENT_FILTERS.mode.description, MODES),
-  }),
+    ...PAGING,
+  },
   options: { audits: flag('show the payments that audits made, too') },
   examples: ['payments list --status pending --limit 10'],
   run: async ({ fields, options: { audits }, call }) =>
