@@ -158,11 +158,6 @@ export function choice<const Values extends readonly string[]>(
   return { placeholder, description, choices };
 }
 
-/** A switch that counts how often it is repeated. */
-export function repeatCount(description: string): OptionDeclaration<number | undefined> {
-  return { description, parse: (_, before = 0) => before + 1 };
-}
-
 /** A duration, in milliseconds. */
 export function duration(description: string): OptionDeclaration<number | undefined> {
   return {

@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DEFAULT_PORT } from '../../contract/address.ts';
 import type { ShopDatabase } from '../../contract/emulator.ts';
-import { command, GatewayError, hint, usage } from '../../contract/error.ts';
+import { GatewayError, hint, usage } from '../../contract/error.ts';
 import { pluralize } from '../../contract/text.ts';
 import { foreignServer, noServer } from '../../library/control-client.ts';
 import { isAlive } from '../../store/process-identity.ts';
 import { profileText } from '../../system/fidelity.ts';
 import { leftText } from '../banner.ts';
 import { defineCommand, duration } from '../command.ts';
-import { isNoServer, probe, retry } from '../connect.ts';
+import { isNoServer, noPayment, probe, retry } from '../connect.ts';
 import { openInBrowser, pairs } from '../output.ts';
 import { onOneLine } from '../printed.ts';
 
@@ -115,9 +115,7 @@ export const open = defineCommand({
       if (ref !== undefined) return (await call('GET /payments/:ref', { param: { ref } })).checkoutUrl;
       const { data } = await call('GET /payments', { query: { status: 'pending', limit: '1' } });
       if (data[0]) return data[0].checkoutUrl;
-      throw new GatewayError('not_found', 'no payment is pending', {
-        hint: hint`Create one with: ${command('payments create')}`,
-      });
+      throw noPayment('no payment is pending');
     };
     const url = await pageOf();
     await openInBrowser(url, output);

@@ -29,7 +29,7 @@ import {
   PAGING,
   textsOf,
 } from '../command.ts';
-import { retry, type Server } from '../connect.ts';
+import { noPayment, retry, type Server } from '../connect.ts';
 import {
   deliveryProblem,
   describeLastAttempt,
@@ -174,9 +174,7 @@ function choosePayments({ args: [ref], options: { all, wait = 0 }, connect }: Pa
     const server = await connect();
     const payments = ref === undefined ? await pendingPayments(server, all) : [await find(server, ref)];
     if (payments.length || all) return { server, payments };
-    throw new GatewayError('not_found', 'no payment is pending', {
-      hint: hint`Create one with: ${command('payments create')}`,
-    });
+    throw noPayment('no payment is pending');
   };
   return retry(
     wait,
@@ -209,9 +207,7 @@ async function newest(server: Server, output: Context['output']): Promise<string
     output.notice(`The newest payment: ${payment.identifier}`);
     return payment.id;
   }
-  throw new GatewayError('not_found', 'there are no payments', {
-    hint: hint`Create one with: ${command('payments create')}`,
-  });
+  throw noPayment('there are no payments');
 }
 
 const list = defineCommand({
