@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { accessSync, constants, existsSync } from 'node:fs';
 import { constants as system } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { retry } from './connect.ts';
 import type { Io } from './io.ts';
 import type { Output } from './output.ts';
 import { endByHangup, onNpmExit } from './signals.ts';
@@ -17,7 +18,6 @@ const ENDED_BY_SIGNAL = 128;
 
 /** Time for the command's remaining processes to end after a signal, in real time. */
 const PATIENCE_MS = 1_000;
-const LOOK_EVERY_MS = 20;
 
 /**
  * Runs a command with our stdin, stdout and stderr, and forwards our signals to it. We never end before it does, and we
@@ -148,12 +148,9 @@ function signalGroup({ pid }: ChildProcess, name: NodeJS.Signals | 0): boolean {
 }
 
 async function endGroup(child: ChildProcess): Promise<void> {
-  const deadline = performance.now() + PATIENCE_MS;
-  for (let left = signalGroup(child, 'SIGTERM'); left; left = signalGroup(child, 0)) {
-    if (performance.now() > deadline) {
-      signalGroup(child, 'SIGKILL');
-      return;
-    }
-    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
-  }
+  const requireEnded = async () => {
+    if (signalGroup(child, 0)) throw new Error('a process of the command is still running');
+  };
+  signalGroup(child, 'SIGTERM');
+  await retry(PATIENCE_MS, requireEnded, () => true).catch(() => signalGroup(child, 'SIGKILL'));
 }

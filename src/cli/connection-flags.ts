@@ -22,7 +22,7 @@ export const NEVER_GUESS: ReadonlySet<string> = new Set([
 ]);
 
 /** How an emulator can be found. */
-interface Findable {
+export interface Findable {
   url: string | undefined;
   /** Null in memory. */
   dataDir: string | null;
