@@ -13,12 +13,11 @@ import { isRejectedInitiate, merchantEnvironment } from '../../library/merchant-
 import { makeFolder } from '../../system/files.ts';
 import { noticesOf } from '../banner.ts';
 import { runCommand } from '../child.ts';
-import type { ClientEnvironment } from '../client-environment.ts';
+import { clientEnvironment, noProxyVariables } from '../client-environment.ts';
 import { defineCommand, duration, flag, text } from '../command.ts';
 import { execConfiguration, readConfiguration } from '../configuration.ts';
 import { addressOf, retry } from '../connect.ts';
 import type { Io } from '../io.ts';
-import { noProxyVariables } from '../no-proxy.ts';
 import type { Output } from '../output.ts';
 import { interruption } from '../signals.ts';
 import type { RunningServer } from '../start-emulator.ts';
@@ -92,14 +91,12 @@ export const exec = defineCommand({
     output.pointTo(server);
     const { hostAlias, proxy } = server.parts.runtime.options;
     const trusted = io.env['NODE_EXTRA_CA_CERTS'];
-    let client: ClientEnvironment | undefined;
+    let client: Awaited<ReturnType<typeof clientEnvironment>> | undefined;
     try {
-      if (proxy) client = await (await import('../client-environment.ts')).clientEnvironment(server, io);
-      else if (!output.quiet) {
-        const loaded = [...words, io.env['NODE_OPTIONS'] ?? ''];
-        for (const notice of unredirected(server, loaded)) output.notice(notice);
-      }
-      if (!output.quiet) for (const notice of client?.notices ?? []) output.notice(notice);
+      if (proxy) client = await clientEnvironment(server, io);
+      const loaded = [...words, io.env['NODE_OPTIONS'] ?? ''];
+      const redirection = client?.notices ?? unredirected(server, loaded);
+      if (!output.quiet) for (const notice of redirection) output.notice(notice);
       const environment = {
         ...merchantEnvironment(server, server),
         // For gateway-sim/alias-hosts, which does not support paths.
