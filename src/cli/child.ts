@@ -79,9 +79,7 @@ export async function runCommand(
   }
 }
 
-/**
- * @throws the error that spawn would throw: the shell that starts a watched command would only print its own message
- */
+/** Throws as spawn would: the shell that starts a watched command would only print its own message. */
 function assertExecutable(command: string, path = ''): void {
   const folders = command.includes('/') ? [''] : path.split(delimiter);
   const problems = folders.map((folder) => {
@@ -116,8 +114,6 @@ const LAUNCHER = 'echo "$$" >&3; exec 3>&-; exec "$0" "$@"';
 /**
  * Starts a command on our stdin, stdout and stderr, in its own process group. Another process watches this one, and ends
  * the group if this one is killed. The watcher has its own session, so a signal to our group does not reach it.
- *
- * @returns the command, and a function that stops watching
  */
 function spawnWatched(command: readonly string[], env: NodeJS.ProcessEnv) {
   const watcher = spawn('/bin/sh', ['-c', WATCHER], {

@@ -117,8 +117,6 @@ export async function readConfiguration({
 /**
  * Rejects the fixtures of a discovered file outside its repository, or in the data folder of another project: a start
  * would print its keys.
- *
- * @throws GatewayError `usage`
  */
 function requireOwnFixtures({ folder = '.', label }: OptionSource, fixtures: string, dataDir: string): void {
   const path = resolve(fixtures);

@@ -40,8 +40,6 @@ const OWN_DEFAULTS = { port: 'a free port' };
 /**
  * Runs a command with a fresh emulator in this process, so that the emulator always ends with it. stdout belongs to the
  * command; notices and errors go to stderr.
- *
- * @returns the exit code of the command
  */
 export const exec = defineCommand({
   args: ['[command...]'],
@@ -118,11 +116,7 @@ export const exec = defineCommand({
   },
 });
 
-/**
- * Warns if nothing redirects the command's requests to the emulator.
- *
- * @param loaded the command's words and the options of Node: only gateway-sim/alias-hosts redirects without a proxy
- */
+/** Warns if nothing redirects the command's requests to the emulator: only alias-hosts does, without a proxy. */
 function unredirected({ parts, tlsCa }: RunningServer, loaded: readonly string[]): string[] {
   const { hostAlias } = parts.runtime.options;
   const flags = tlsCa === null ? '--tls --proxy' : '--proxy';
@@ -228,12 +222,7 @@ const ARTIFACT = /^(events\.jsonl|ipns\.json|state\.json|audit(-\d+)?\.(html|jso
 const MARK = '.gateway-sim-artifacts';
 const NEW_FILE = { flag: 'wx', mode: 0o600 };
 
-/**
- * Removes the artifacts of an earlier run, and nothing else.
- *
- * @returns the path of the folder
- * @throws GatewayError `usage` if the folder contains files that `exec` did not write
- */
+/** Removes the artifacts of an earlier run, and nothing else. @returns the path of the folder */
 async function prepareArtifacts(named: string, cwd: string): Promise<string> {
   const folder = resolve(cwd, named);
   await makeFolder(folder);
@@ -252,7 +241,6 @@ async function prepareArtifacts(named: string, cwd: string): Promise<string> {
 /**
  * Writes each event immediately, so that it survives a kill.
  *
- * @param report gets the reason if a file cannot be written
  * @returns a function that writes the rest before the emulator stops, and never throws
  */
 async function writeArtifacts(

@@ -48,9 +48,7 @@ const SCHEMA = `  // If the package is installed here, this enables completion i
   // "$schema": "./node_modules/gateway-sim/fixtures/config.schema.json",
 `;
 
-/**
- * A configuration file with every option and its description. All but the fixtures are commented out.
- */
+/** A configuration file with every option and its description. All but the fixtures are commented out. */
 export function configurationTemplate(): string {
   const entries = Object.entries<OptionSpec>(START_OPTIONS).map(([name, spec]) => {
     const [example = spec.choices?.[0] ?? null] = [spec.json?.['examples'] ?? []].flat();
@@ -153,12 +151,7 @@ export const init = defineCommand({
   },
 });
 
-/**
- * Checks all files, then writes each completely or not at all.
- *
- * @returns the files that existed with the same content
- * @throws GatewayError `usage` if a different file, or anything but a file, is in the way, `storage_failed`
- */
+/** Checks all files, then writes each completely. @returns the files that existed with the same content */
 async function writeFiles(
   files: ReadonlyMap<string, string>,
   { folder, cwd, force }: { folder: string; cwd: string; force: true | undefined },

@@ -400,11 +400,6 @@ async function bodyToVerify(
   throw usage('the body to verify is empty');
 }
 
-/**
- * The keys to verify with: the given secret, or else the server's keys.
- *
- * @throws GatewayError `no_server` if there is neither
- */
 async function verifyKeys(
   {
     secret,
