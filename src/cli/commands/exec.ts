@@ -35,8 +35,6 @@ The exit code is the command's. If a signal ended the command, it is 128 plus th
 the command was not found, and 126 that it cannot be run. Without a terminal, as in CI, background processes of the
 command are also ended.`;
 
-const OWN_DEFAULTS = { port: 'a free port' };
-
 /**
  * Runs a command with a fresh emulator in this process, so that the emulator always ends with it. stdout belongs to the
  * command; notices and errors go to stderr.
@@ -46,7 +44,7 @@ export const exec = defineCommand({
   summary: 'run a command with a fresh emulator',
   usage: '[start options] -- <command...>',
   options: {
-    ...startFlags(({ commandOnly }) => !commandOnly, OWN_DEFAULTS),
+    ...startFlags(({ commandOnly }) => !commandOnly, { port: 'a free port' }),
     quiet: flag('suppress notices on stderr'),
     waitFor: text('url', 'wait until this URL responds, for example your shop'),
     waitLimit: duration('time limit for --wait-for; exits with code 4 when reached (default: 60s)'),

@@ -131,6 +131,7 @@ last. ${ASKS_WITH_INVALID_SIGNATURES} Without <ref>, it takes the newest genuine
 of a payment; <ref> is the id of an IPN, or the id or identifier of a payment. Exit code 0 with a cause, 1 without.`,
   examples: ['ipn diagnose', 'ipn diagnose order-1'],
   run: async ({ args: [ref], fields, call, output }) => {
+    const isGenuine = ({ paymentId, tampered }: Delivery) => paymentId !== null && !tampered.length;
     const { id, identifier } =
       ref === undefined ? await newest(call, isGenuine) : { id: ref, identifier: ref };
     output.notice(`Asking your handler about the IPN of ${identifier}. ${ASKS_WITH_INVALID_SIGNATURES}`);
@@ -143,9 +144,6 @@ of a payment; <ref> is the id of an IPN, or the id or identifier of a payment. E
     };
   },
 });
-
-/** Whether an IPN is of a payment and unchanged. */
-const isGenuine = ({ paymentId, tampered }: Delivery): boolean => paymentId !== null && !tampered.length;
 
 /** The newest IPN that audits did not cause. @throws GatewayError `not_found` */
 async function newest(call: Context['call'], isWanted: (one: Delivery) => boolean): Promise<Delivery> {

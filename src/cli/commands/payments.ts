@@ -12,7 +12,6 @@ import {
   OUTCOMES,
   PAYMENT_OUTCOMES,
   PAYMENT_STATUSES,
-  type PaymentOutcome,
   SETTLERS,
 } from '../../contract/vocabulary.ts';
 import { ownWords } from '../../diagnosis/receiver-answer.ts';
@@ -25,7 +24,6 @@ import {
   flag,
   type GivenValues,
   type Group,
-  type OptionDeclaration,
   PAGING,
   textsOf,
 } from '../command.ts';
@@ -42,12 +40,11 @@ import {
 } from '../format.ts';
 import { listed, openInBrowser, pairs, shortMoment } from '../output.ts';
 
-type OutcomeFlags = Record<PaymentOutcome, OptionDeclaration<true | undefined>>;
-
 const PAY_OPTIONS = {
-  ...(Object.fromEntries(
-    OUTCOMES.map((outcome) => [outcome, flag(PAYMENT_OUTCOMES[outcome].description)]),
-  ) as OutcomeFlags),
+  approve: flag(PAYMENT_OUTCOMES.approve.description),
+  cancel: flag(PAYMENT_OUTCOMES.cancel.description),
+  fail: flag(PAYMENT_OUTCOMES.fail.description),
+  expire: flag(PAYMENT_OUTCOMES.expire.description),
   all: flag('settle every pending payment'),
   wait: duration('wait up to this long for the emulator and a matching payment'),
   delivery: choice('order', phraseOf(SETTLE_FIELDS.delivery), DELIVERY_ORDERS),
