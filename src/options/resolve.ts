@@ -270,12 +270,10 @@ function readOption(path: string, label: string, isFound = false): string {
   }
 }
 
+type Secured = Pick<ResolvedOptions, 'tls' | 'tlsCert' | 'tlsKey'>;
+
 /** Whether the emulator serves HTTPS. */
-export function isSecure({
-  tls,
-  tlsCert,
-  tlsKey,
-}: Pick<ResolvedOptions, 'tls' | 'tlsCert' | 'tlsKey'>): boolean {
+export function isSecure({ tls, tlsCert, tlsKey }: Secured): boolean {
   return tls || tlsCert !== undefined || tlsKey !== undefined;
 }
 
@@ -290,10 +288,7 @@ export function baseUrlOf(options: ResolvedOptions, port = options.port): string
 }
 
 /** Additional base paths of the routes, from --public-url and --host-alias. */
-export function basePathsOf({
-  publicUrl,
-  hostAlias,
-}: Pick<ResolvedOptions, 'publicUrl' | 'hostAlias'>): string[] {
+export function basePathsOf({ publicUrl, hostAlias }: ResolvedOptions): string[] {
   const ofPublicUrl = publicUrl === undefined ? '' : new URL(publicUrl).pathname;
   const ofAliases = hostAlias.map((alias) => /\/.*$/.exec(alias)?.[0] ?? '');
   const paths = [ofPublicUrl, ...ofAliases].map((path) => path.replace(/\/+$/, ''));
