@@ -11,7 +11,7 @@ import { foldersAbove } from './configuration.ts';
 import { NEVER_GUESS } from './connection-flags.ts';
 import type { Io } from './io.ts';
 import { hintStyle, Output } from './output.ts';
-import { columns } from './printed.ts';
+import { columns, wrapped } from './printed.ts';
 
 /** The commands and groups, in the order of the help. Only the requested one is loaded. */
 export const COMMANDS: Readonly<Record<string, () => Promise<Command | Group>>> = {
@@ -90,10 +90,9 @@ function introduction(invocation: string): string {
     docs: 'read the documentation, or search it',
   });
   const width = invocation.length + 'exec -- npm test'.length + 5;
-  const rows = commands.map(([name, about]) => {
-    const line = `  ${invocation} ${name}`;
-    return width + about.length > MAX_LINE ? `${line}\n      ${about}` : line.padEnd(width) + about;
-  });
+  const rows = commands.map(([name, about]) =>
+    wrapped(`  ${invocation} ${name}`.padEnd(width) + about, ' '.repeat(6)),
+  );
   return [
     'gateway-sim is a local emulator of a hosted payment gateway.',
     'No real money moves.',
