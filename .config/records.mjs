@@ -23,8 +23,8 @@ function declaresRecords(path) {
 }
 
 async function interfaces() {
-  const { componentSchemas, querySchemas, librarySchema } = await importSources();
-  const schemas = { ...componentSchemas(), ...querySchemas(), StartOptions: librarySchema() };
+  const { componentSchemas, querySchemas, ...sources } = await importSources();
+  const schemas = { ...componentSchemas(), ...querySchemas(), StartOptions: startOptions(sources) };
   const definitions = JSON.parse(JSON.stringify(schemas), compilable);
   const properties = Object.fromEntries(
     Object.keys(schemas).map((name) => [name, { $ref: `#/definitions/${name}` }]),
@@ -33,6 +33,21 @@ async function interfaces() {
   const text = await compile({ type: 'object', properties, definitions }, 'Records', options);
   // For users who pass undefined and compile with `exactOptionalPropertyTypes`.
   return text.replace(/^( *\w+\?: )/gm, '$1undefined | ');
+}
+
+/** The options of the library: those of the configuration file that are not about the process of `start`. */
+function startOptions({ configurationSchema, EMULATOR_OPTIONS }) {
+  const { properties } = configurationSchema();
+  const described = ({ description, ...schema }) => {
+    const sentence = description.replace(/^\w/, (letter) => letter.toUpperCase());
+    const fallback = schema.default === undefined ? '' : ` Default: ${JSON.stringify(schema.default)}.`;
+    return { ...schema, description: `${sentence}.${fallback}` };
+  };
+  return {
+    description:
+      'The options of `gateway-sim start`. Environment variables and the configuration file are ignored.',
+    properties: Object.fromEntries(EMULATOR_OPTIONS.map((name) => [name, described(properties[name])])),
+  };
 }
 
 /** What the compiler does not know of JSON schemas, in its own terms. */

@@ -9,6 +9,7 @@ export { AUDIT_CLASSES } from '../src/audit/vocabulary.ts';
 export { ERRORS } from '../src/contract/error.ts';
 export { componentSchemas, querySchemas } from '../src/contract/json-schema.ts';
 export { CHOICES, choicesOf, PROFILES } from '../src/contract/profiles.ts';
-export { librarySchema } from '../src/options/json-schema.ts';
+export { configurationSchema } from '../src/options/json-schema.ts';
+export { EMULATOR_OPTIONS } from '../src/options/start-options.ts';
 
 export const program = await buildProgram();

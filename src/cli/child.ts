@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { accessSync, constants, existsSync } from 'node:fs';
 import { constants as system } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { retry } from './connect.ts';
 import type { Io } from './io.ts';
 import type { Output } from './output.ts';
 import { endByHangup, onNpmExit } from './signals.ts';
@@ -17,7 +18,6 @@ const ENDED_BY_SIGNAL = 128;
 
 /** Time for the command's remaining processes to end after a signal, in real time. */
 const PATIENCE_MS = 1_000;
-const LOOK_EVERY_MS = 20;
 
 /**
  * Runs a command with our stdin, stdout and stderr, and forwards our signals to it. We never end before it does, and we
@@ -79,9 +79,7 @@ export async function runCommand(
   }
 }
 
-/**
- * @throws the error that spawn would throw: the shell that starts a watched command would only print its own message
- */
+/** Throws as spawn would: the shell that starts a watched command would only print its own message. */
 function assertExecutable(command: string, path = ''): void {
   const folders = command.includes('/') ? [''] : path.split(delimiter);
   const problems = folders.map((folder) => {
@@ -116,8 +114,6 @@ const LAUNCHER = 'echo "$$" >&3; exec 3>&-; exec "$0" "$@"';
 /**
  * Starts a command on our stdin, stdout and stderr, in its own process group. Another process watches this one, and ends
  * the group if this one is killed. The watcher has its own session, so a signal to our group does not reach it.
- *
- * @returns the command, and a function that stops watching
  */
 function spawnWatched(command: readonly string[], env: NodeJS.ProcessEnv) {
   const watcher = spawn('/bin/sh', ['-c', WATCHER], {
@@ -148,12 +144,9 @@ function signalGroup({ pid }: ChildProcess, name: NodeJS.Signals | 0): boolean {
 }
 
 async function endGroup(child: ChildProcess): Promise<void> {
-  const deadline = performance.now() + PATIENCE_MS;
-  for (let left = signalGroup(child, 'SIGTERM'); left; left = signalGroup(child, 0)) {
-    if (performance.now() > deadline) {
-      signalGroup(child, 'SIGKILL');
-      return;
-    }
-    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
-  }
+  const requireEnded = async () => {
+    if (signalGroup(child, 0)) throw new Error('a process of the command is still running');
+  };
+  signalGroup(child, 'SIGTERM');
+  await retry(PATIENCE_MS, requireEnded, () => true).catch(() => signalGroup(child, 'SIGKILL'));
 }

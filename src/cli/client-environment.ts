@@ -4,7 +4,6 @@ import { rootCertificates } from 'node:tls';
 import { packaged } from '../system/package-info.ts';
 import { makeTemporaryFolder, removeTemporaryFolder } from '../system/temporary-folder.ts';
 import type { Io } from './io.ts';
-import { noProxyVariables } from './no-proxy.ts';
 import type { RunningServer } from './start-emulator.ts';
 
 /** The variables that name a file of trusted certificates, which replaces the default ones. */
@@ -19,9 +18,6 @@ const SYSTEM_ROOTS = [
   '/etc/ssl/ca-bundle.pem',
   '/etc/ssl/cert.pem',
 ];
-
-/** What redirects a client with a hard-coded gateway host to the emulator. */
-export type ClientEnvironment = Awaited<ReturnType<typeof clientEnvironment>>;
 
 /** Redirects a command to the proxy of an emulator and, with --tls, makes it trust the certificate. */
 export async function clientEnvironment({ port, tlsCa, parts }: RunningServer, { env }: Io) {
@@ -84,4 +80,32 @@ async function trustFiles(tlsCa: string, folder: string, env: Io['env']): Promis
 function readsProxyVariables(version: string): boolean {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   return major === 22 ? minor >= 21 : major > 24 || (major === 24 && minor >= 5);
+}
+
+/** Requests to this machine must bypass every proxy: one that is elsewhere cannot reach the emulator. */
+const LOOPBACK = ['127.0.0.1', 'localhost', '::1'];
+
+/** curl also accepts spaces between the entries of NO_PROXY. */
+const SEPARATOR = /[\s,]+/;
+
+/** Whether an entry of NO_PROXY lets requests to an alias bypass the emulator: they would reach the real gateway. */
+function excludes(entry: string, alias: string): boolean {
+  const host = alias.replace(/[:/].*$/, '').toLowerCase();
+  const suffix = entry
+    .toLowerCase()
+    .replace(/\.?(:\d+)?$/, '')
+    .replace(/^\*?\.?/, '');
+  return suffix === '' ? entry.includes('*') : host === suffix || host.endsWith(`.${suffix}`);
+}
+
+/**
+ * The variables that keep requests to this machine from a proxy: the previous entries of both, and the loopback names.
+ *
+ * @param aliases hosts whose requests must go to the proxy: entries that match them are dropped
+ */
+export function noProxyVariables(env: Io['env'], aliases: readonly string[] = []) {
+  const inherited = [env['NO_PROXY'], env['no_proxy']].flatMap((hosts) => hosts?.split(SEPARATOR) ?? []);
+  const kept = inherited.filter((entry) => entry && !aliases.some((alias) => excludes(entry, alias)));
+  const hosts = [...new Set([...kept, ...LOOPBACK])].join();
+  return { NO_PROXY: hosts, no_proxy: hosts };
 }

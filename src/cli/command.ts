@@ -124,14 +124,6 @@ export function defineCommand<
   return command;
 }
 
-/** The filters of a list, with its paging options. */
-export function pagedBy<Filters extends OptionDeclarations>(filters: Filters) {
-  return {
-    ...filters,
-    ...textsOf(PAGING_FIELDS),
-  };
-}
-
 export function flag(description: string): OptionDeclaration<true | undefined> {
   return { description };
 }
@@ -155,17 +147,15 @@ export function textsOf<Name extends string>(
   return Object.fromEntries(options);
 }
 
+/** The paging options of a list. */
+export const PAGING = textsOf(PAGING_FIELDS);
+
 export function choice<const Values extends readonly string[]>(
   placeholder: string,
   description: string,
   choices: Values,
 ): OptionDeclaration<Values[number] | undefined> {
   return { placeholder, description, choices };
-}
-
-/** A switch that counts how often it is repeated. */
-export function repeatCount(description: string): OptionDeclaration<number | undefined> {
-  return { description, parse: (_, before = 0) => before + 1 };
 }
 
 /** A duration, in milliseconds. */
@@ -211,15 +201,11 @@ export function assignments(
     placeholder: 'field=value',
     description,
     parse: (written, before = {}) => {
-      const [name, value] = assignment(written, 'Use name=value, such as data.charge=1.');
+      const [, name, value] = /^([^=]+)=(.*)$/s.exec(written) ?? [];
+      if (name === undefined || value === undefined)
+        throw new InvalidArgumentError('Use name=value, such as data.charge=1.');
       const list = name.endsWith('[]') && [before[name] ?? [], value].flat();
       return { ...before, [name]: list || value };
     },
   };
-}
-
-function assignment(written: string, fix: string): [name: string, value: string] {
-  const [, name, value] = /^([^=]+)=(.*)$/s.exec(written) ?? [];
-  if (name !== undefined && value !== undefined) return [name, value];
-  throw new InvalidArgumentError(fix);
 }

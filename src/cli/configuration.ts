@@ -78,14 +78,10 @@ const ROOTS = ['.git', 'package.json'];
  * the folders may belong to others.
  */
 export function findConfiguration(cwd: string): string | undefined {
-  const own = join(cwd, CONFIGURATION_FILE);
-  let found: string | undefined;
-  for (let folder = cwd; folder !== dirname(folder); folder = dirname(folder)) {
-    const path = join(folder, CONFIGURATION_FILE);
-    if (found === undefined && existsSync(path)) found = path;
-    if (ROOTS.some((name) => existsSync(join(folder, name)))) return found;
-  }
-  return existsSync(own) ? own : undefined;
+  const folders = foldersAbove(cwd);
+  const root = folders.findIndex((folder) => ROOTS.some((name) => existsSync(join(folder, name))));
+  const inProject = folders.slice(0, Math.max(root, 0) + 1);
+  return inProject.map((folder) => join(folder, CONFIGURATION_FILE)).find((path) => existsSync(path));
 }
 
 /**
@@ -121,8 +117,6 @@ export async function readConfiguration({
 /**
  * Rejects the fixtures of a discovered file outside its repository, or in the data folder of another project: a start
  * would print its keys.
- *
- * @throws GatewayError `usage`
  */
 function requireOwnFixtures({ folder = '.', label }: OptionSource, fixtures: string, dataDir: string): void {
   const path = resolve(fixtures);
@@ -137,7 +131,7 @@ function requireOwnFixtures({ folder = '.', label }: OptionSource, fixtures: str
 }
 
 /** A folder and every folder above it. */
-function foldersAbove(path: string): string[] {
+export function foldersAbove(path: string): string[] {
   const above = dirname(path);
   return above === path ? [path] : [path, ...foldersAbove(above)];
 }

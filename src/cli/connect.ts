@@ -147,6 +147,9 @@ export async function probe(
   }
 }
 
+export const noPayment = (message: string) =>
+  new GatewayError('not_found', message, { hint: hint`Create one with: ${command('payments create')}` });
+
 /** Whether an error means that no emulator is running. */
 export function isNoServer(error: unknown): error is GatewayError {
   return error instanceof GatewayError && error.code === 'no_server';

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { DEFAULT_URL } from '../contract/address.ts';
 import { shellWord } from '../contract/curl.ts';
 import { DEFAULT_DATA_DIR } from '../store/server-file.ts';
-import { findConfiguration } from './configuration.ts';
+import { findConfiguration, foldersAbove } from './configuration.ts';
 import type { Io } from './io.ts';
 
 /** Commands that change the emulator itself, and therefore never fall back to the default address. */
@@ -22,7 +22,7 @@ export const NEVER_GUESS: ReadonlySet<string> = new Set([
 ]);
 
 /** How an emulator can be found. */
-interface Findable {
+export interface Findable {
   url: string | undefined;
   /** Null in memory. */
   dataDir: string | null;
@@ -60,9 +60,6 @@ export function connectionFlags(
 
 /** The data folder in which a command without flags looks first: of this folder, or of a parent with an emulator. */
 function nearestDataDir(cwd: string): string {
-  for (let folder = resolve(cwd); folder !== dirname(folder); folder = dirname(folder)) {
-    const path = join(folder, DEFAULT_DATA_DIR);
-    if (existsSync(join(path, 'server.json'))) return path;
-  }
-  return resolve(cwd, DEFAULT_DATA_DIR);
+  const folders = foldersAbove(cwd).map((folder) => join(folder, DEFAULT_DATA_DIR));
+  return folders.find((path) => existsSync(join(path, 'server.json'))) ?? join(cwd, DEFAULT_DATA_DIR);
 }

@@ -24,11 +24,7 @@ export async function startInBackground(options: ResolvedOptions, context: Conte
   announce(ready, notices, output, () => detachedBannerText(ready, log, output, io.cwd));
 }
 
-/**
- * The emulator that already uses the folder; undefined if none responds.
- *
- * @throws GatewayError `folder_in_use` if it was started with other options
- */
+/** The emulator that already uses the folder; undefined if none responds. */
 async function runningOn(options: ResolvedOptions): Promise<(Started & { log: string }) | undefined> {
   const folder = resolve(options.dataDir);
   const found = options.inMemory ? undefined : await readServerInfo(folder);
@@ -69,9 +65,6 @@ function firstDiffering(requested: ResolvedOptions, effective: Readonly<Record<s
 /**
  * Runs the same command line again in its own session, and waits until that process is ready. Its log is in the data
  * folder, or in the system's temporary folder for an emulator in memory.
- *
- * @returns its report, and the path of its log
- * @throws GatewayError the error of its start; `storage_failed` if its log cannot be written
  */
 async function detach(options: ResolvedOptions): Promise<Started & { log: string }> {
   const { inMemory, dataDir } = options;

@@ -11,6 +11,7 @@ import { PAYMENT_EVENTS, TIMELINE_EVENTS } from '../contract/vocabulary.ts';
 import { linesOfPage, ownWords } from '../diagnosis/receiver-answer.ts';
 import type { Verification } from '../diagnosis/verify.ts';
 import { isRejectedInitiate } from '../library/merchant-client.ts';
+import type { FiredIpn } from '../usecases/fire-ipn.ts';
 import type { Output } from './output.ts';
 import { columns, onOneLine, Printed, wrapped } from './printed.ts';
 
@@ -18,22 +19,13 @@ import { columns, onOneLine, Printed, wrapped } from './printed.ts';
  * IPNs, timelines and events as text.
  */
 
-/** The reported part of a delivery. It has no id if it was sent without a server. */
-type ReportedDelivery = Pick<
-  Delivery,
-  'url' | 'forwardedTo' | 'state' | 'underWay' | 'nextAttemptAt' | 'verdict' | 'unexplained'
-> & {
-  id: string | null;
-  attempts: readonly Pick<Attempt, 'number' | 'error' | 'responseStatus' | 'responseBody'>[];
-};
-
 /** The address that the IPN was posted to. With `--forward-ipn`, it is not the delivery's own address. */
 export function receiverOf({ url, forwardedTo }: Pick<Delivery, 'url' | 'forwardedTo'>): string {
   return forwardedTo === null ? `POST ${url}` : `forwarded to ${forwardedTo}`;
 }
 
 /** The result of a delivery so far. */
-export function describeLastAttempt({ attempts, underWay, nextAttemptAt }: ReportedDelivery): string {
+export function describeLastAttempt({ attempts, underWay, nextAttemptAt }: FiredIpn): string {
   if (underWay) {
     return `attempt ${underWay.number} is waiting up to ${underWay.timeoutMs / 1_000} s for a response`;
   }
@@ -43,7 +35,7 @@ export function describeLastAttempt({ attempts, underWay, nextAttemptAt }: Repor
 }
 
 /** The response to the last attempt and the next retry, if any. */
-export function progressFacts({ attempts, underWay, nextAttemptAt }: ReportedDelivery) {
+export function progressFacts({ attempts, underWay, nextAttemptAt }: FiredIpn) {
   const last = attempts.at(-1);
   const hasNext = last && !underWay && nextAttemptAt !== null;
   return {
@@ -80,7 +72,7 @@ export function answerText({ error, responseBody }: Pick<Attempt, 'error' | 'res
 }
 
 /** What to run next if the last attempt was not accepted. */
-export function whatToDo(ipn: ReportedDelivery): Hint[] {
+export function whatToDo(ipn: FiredIpn): Hint[] {
   const { id, state, attempts, verdict, unexplained } = ipn;
   const last = attempts.at(-1);
   // The egress guard rejected it, so nothing was sent.

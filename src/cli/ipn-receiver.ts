@@ -1,10 +1,12 @@
 import { describeFailure } from '../contract/describe-delivery.ts';
-import { command, hint, usage } from '../contract/error.ts';
+import { command, hint } from '../contract/error.ts';
 import { Egress } from '../delivery/egress.ts';
 import { failureOf, type HttpResponse, headerPairs, send } from '../delivery/sender.ts';
 import type { VerifyKeys } from '../diagnosis/mistakes.ts';
 import { verify } from '../diagnosis/verify.ts';
+import { portOf } from '../options/resolve.ts';
 import { type ReceivedRequest, receiveOnLoopback } from '../system/loopback-receiver.ts';
+import { addressOf } from './connect.ts';
 import { verificationText } from './format.ts';
 import type { Io } from './io.ts';
 import type { Output } from './output.ts';
@@ -44,10 +46,8 @@ export async function listenForIpns(
   readKeys: () => Promise<VerifyKeys>,
   { io: { signals }, output }: { io: Pick<Io, 'signals'>; output: Output },
 ): Promise<void> {
-  if (forwardTo !== undefined && !(/^https?:\/\/[^/]/i.test(forwardTo) && URL.canParse(forwardTo)))
-    throw usage(`--forward-to must be an absolute http or https address (got "${forwardTo}")`);
   const egress = new Egress(allowIpnHost, () => undefined);
-  if (forwardTo !== undefined) egress.check(new URL(forwardTo));
+  if (forwardTo !== undefined) egress.check(new URL(addressOf(forwardTo, '--forward-to')));
   const keys = await readKeys();
   const receive = async (request: ReceivedRequest): Promise<HttpResponse> => {
     const { method, url, headers } = request;
@@ -68,10 +68,7 @@ export async function listenForIpns(
       );
     return answer;
   };
-  const wanted = Number(portText);
-  if (!Number.isInteger(wanted) || wanted < 0 || wanted > 65_535 || portText === '')
-    throw usage(`--port must be a whole number from 0 to 65535 (got "${portText}")`);
-  await using receiver = await receiveOnLoopback(receive, wanted);
+  await using receiver = await receiveOnLoopback(receive, portOf(portText, '--port'));
   const { url, port } = receiver;
   const target = forwardTo === undefined ? '' : `, forwarding them to ${forwardTo}`;
   if (output.json)

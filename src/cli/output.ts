@@ -12,7 +12,7 @@ import {
 } from '../contract/error.ts';
 import { maskedIn, Secrets } from '../contract/secrets.ts';
 import { moment } from '../contract/time.ts';
-import { connectionFlags } from './connection-flags.ts';
+import { connectionFlags, type Findable } from './connection-flags.ts';
 import type { Io } from './io.ts';
 import { type Colours, columns, escaped, flowing, onOneLine, Printed, wrapped } from './printed.ts';
 
@@ -82,13 +82,8 @@ export class Output {
     this.secrets.learn(io.env);
   }
 
-  /**
-   * Printed commands find this emulator from now on. One in memory is found only by its URL.
-   *
-   * @param emulator.dataDir null in memory
-   * @param emulator.tlsCa the certificate to trust; null for plain HTTP
-   */
-  pointTo(emulator: { url: string | undefined; dataDir: string | null; tlsCa: string | null }): void {
+  /** Printed commands find this emulator from now on. */
+  pointTo(emulator: Findable): void {
     this.#connection = connectionFlags(emulator, this.#io);
   }
 

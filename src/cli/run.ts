@@ -1,16 +1,17 @@
 import { existsSync, realpathSync } from 'node:fs';
-import { basename, delimiter, dirname, join, relative, resolve } from 'node:path';
-import { Command as Commander, CommanderError, Help, Option } from 'commander';
+import { basename, delimiter, dirname, join, relative } from 'node:path';
+import { Command as Commander, CommanderError, type ErrorOptions, Help, Option } from 'commander';
 import { GatewayError, hint, kebab, nearestName, renderHint, synonymOf, usage } from '../contract/error.ts';
 import { namesOf } from '../contract/vocabulary.ts';
 import { environmentName, readValue } from '../options/resolve.ts';
 import { isFileOnly, START_OPTIONS } from '../options/start-options.ts';
 import { packaged, VERSION } from '../system/package-info.ts';
 import { COMMON_OPTIONS, type Command, type Group, type OptionDeclaration } from './command.ts';
+import { foldersAbove } from './configuration.ts';
 import { NEVER_GUESS } from './connection-flags.ts';
 import type { Io } from './io.ts';
 import { hintStyle, Output } from './output.ts';
-import { columns } from './printed.ts';
+import { columns, wrapped } from './printed.ts';
 
 /** The commands and groups, in the order of the help. Only the requested one is loaded. */
 export const COMMANDS: Readonly<Record<string, () => Promise<Command | Group>>> = {
@@ -89,10 +90,9 @@ function introduction(invocation: string): string {
     docs: 'read the documentation, or search it',
   });
   const width = invocation.length + 'exec -- npm test'.length + 5;
-  const rows = commands.map(([name, about]) => {
-    const line = `  ${invocation} ${name}`;
-    return width + about.length > MAX_LINE ? `${line}\n      ${about}` : line.padEnd(width) + about;
-  });
+  const rows = commands.map(([name, about]) =>
+    wrapped(`  ${invocation} ${name}`.padEnd(width) + about, ' '.repeat(6)),
+  );
   return [
     'gateway-sim is a local emulator of a hosted payment gateway.',
     'No real money moves.',
@@ -113,15 +113,11 @@ function isJsonWanted(flags: readonly string[], { env }: Io): boolean {
 
 /** Runs a command with its options, including those before its name and in the environment. @returns the exit code */
 async function act(parsed: Commander, command: Command, invocation: string, io: Io): Promise<number> {
-  const options: Record<string, unknown> = {};
+  const options: Record<string, unknown> = parsed.optsWithGlobals();
   /** Only the options on the command line itself. */
-  const flags: Record<string, unknown> = {};
-  for (let at: Commander | null = parsed; at; at = at.parent) {
-    for (const [name, value] of Object.entries(at.opts())) {
-      options[name] ??= value;
-      if (at.getOptionValueSource(name) === 'cli') flags[name] ??= value;
-    }
-  }
+  const flags = Object.fromEntries(
+    Object.entries(options).filter(([name]) => parsed.getOptionValueSourceWithGlobals(name) === 'cli'),
+  );
   const json = !OWN_STDOUT.has(parsed.name()) && isJsonWanted(flags['json'] === true ? ['--json'] : [], io);
   const color = flags['color'] !== false;
   const output = new Output(io, { json, quiet: flags['quiet'] === true, color, invocation });
@@ -219,7 +215,7 @@ function invocationOf([, script = 'gateway-sim']: readonly string[], { env, cwd 
 /** Whether `npx gateway-sim` runs this program: it is installed here or in a parent folder, or the folder is its clone. */
 function isFoundByNpx(cwd: string): boolean {
   const root = packaged('');
-  for (let folder = resolve(cwd); folder !== dirname(folder); folder = dirname(folder)) {
+  for (const folder of foldersAbove(cwd)) {
     const installed = join(folder, 'node_modules', '.bin', 'gateway-sim');
     if (existsSync(installed))
       return realpathSync(installed) === join(realpathSync(root), 'bin', 'gateway-sim.js');
@@ -255,12 +251,24 @@ export async function buildProgram({
   io?: Io;
   onCommand?: (parsed: Commander, command: Command) => Promise<void>;
 } = {}): Promise<Commander> {
-  const program = new Commander(invocation)
+  const program = new Program(invocation)
+    .exitOverride()
+    .configureOutput({
+      getOutHelpWidth: columns,
+      getErrHelpWidth: columns,
+      outputError: (text, write) => write(`gateway-sim: ${text}`),
+      ...(io && {
+        writeOut: (text: string) => void io.stdout.write(text),
+        writeErr: (text: string) => void io.stderr.write(text),
+      }),
+    })
     .description('A local emulator of a hosted payment gateway. No real money moves.')
     .version(VERSION, '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'show help')
     .showHelpAfterError(`  For all commands, run: ${invocation} --help`)
     .addHelpText('after', examples(['start', 'payments create', 'pay --approve'], invocation))
     .addHelpText('after', EXIT_CODE_HELP);
+  for (const [name, declared] of Object.entries(COMMON_OPTIONS)) program.addOption(optionOf(name, declared));
   const wanted = Object.entries(COMMANDS).filter(([word]) => word === first);
   const loaded = (wanted.length ? wanted : Object.entries(COMMANDS)).map(([word, load]) =>
     load().then((one) => [word, one] as const),
@@ -274,8 +282,7 @@ export async function buildProgram({
       offered.action(() => onCommand?.(offered, command));
     }
   }
-  prepare(program, io);
-  return program;
+  return program.helpCommand('help [command]', 'show the help of a command');
 }
 
 function offer(
@@ -317,16 +324,22 @@ const MAX_TERM = 24;
 
 class Layout extends Help {
   override minWidthToWrap = 20;
+  override showGlobalOptions = true;
 
   override padWidth(command: Commander, helper: Help): number {
     return Math.min(MAX_TERM, super.padWidth(command, helper));
   }
 
+  override visibleOptions(command: Commander): Option[] {
+    const options = super.visibleOptions(command);
+    return command.parent ? options.filter(({ long }) => long !== '--help') : options;
+  }
+
   /** Options that every command has are one sentence: the help of the program describes them. */
   override formatItemList(heading: string, items: string[], helper: Help): string[] {
-    if (heading !== OF_EVERY_COMMAND) return super.formatItemList(heading, items, helper);
-    const flags = items.map((item) => /--[a-z-]+/.exec(item)?.[0]).filter((flag) => flag !== undefined);
-    const sentence = `${heading} ${flags.slice(0, -1).join(', ')} and ${flags.at(-1)}.`;
+    if (heading !== 'Global Options:' || !items.length) return super.formatItemList(heading, items, helper);
+    const flags = Object.entries(COMMON_OPTIONS).map(([name, { flag }]) => flag ?? `--${kebab(name)}`);
+    const sentence = `Every command also has ${flags.join(', ')} and --help.`;
     return [this.boxWrap(sentence, helper.helpWidth ?? 80), ''];
   }
 
@@ -372,43 +385,31 @@ function optionOf(name: string, declared: OptionDeclaration): Option {
   return option.default(declared.default).makeOptionMandatory(required);
 }
 
-/** Every command also accepts the common options after its name, and reports errors the same way. */
-function prepare(command: Commander, io: Io | undefined): void {
-  command.createHelp = () => new Layout();
-  command.exitOverride().configureOutput({
-    getOutHelpWidth: columns,
-    getErrHelpWidth: columns,
-    outputError: (text, write) => write(withSynonym(text.replace(/^error: /, 'gateway-sim: '), command)),
-    ...(io && {
-      writeOut: (text: string) => void io.stdout.write(text),
-      writeErr: (text: string) => void io.stderr.write(text),
-    }),
-  });
-  const known = new Set(command.options.map((option) => option.attributeName()));
-  for (const [name, declared] of Object.entries(COMMON_OPTIONS)) {
-    if (known.has(name)) continue;
-    const option = optionOf(name, declared);
-    command.addOption(command.parent ? option.helpGroup(OF_EVERY_COMMAND) : option);
+/** Commander, with our help and messages. */
+class Program extends Commander {
+  override createCommand(name: string): Program {
+    return new Program(name);
   }
-  const help = new Option('-h, --help', 'show help');
-  command.addHelpOption(command.parent ? help.helpGroup(OF_EVERY_COMMAND) : help);
-  if (!command.parent) command.helpCommand('help [command]', 'show the help of a command');
-  for (const sub of command.commands) prepare(sub, io);
-}
 
-const OF_EVERY_COMMAND = 'Every command also has';
+  override createHelp(): Help {
+    return new Layout();
+  }
+
+  override error(message: string, options?: ErrorOptions): never {
+    return super.error(withSynonym(message.replace(/^error: /, ''), this), options);
+  }
+}
 
 /** Commander's message about an unknown name, with its synonym or its key in the configuration file, if it has one. */
 function withSynonym(text: string, command: Commander): string {
   const { options, commands } = command;
-  const [, dashes = '', written = ''] =
-    /^gateway-sim: unknown (?:option|command) '(-*)([\w-]+)/.exec(text) ?? [];
+  const [, dashes = '', written = ''] = /^unknown (?:option|command) '(-*)([\w-]+)/.exec(text) ?? [];
   const key = namesOf(START_OPTIONS).find((name) => isFileOnly(name) && kebab(name) === written);
   if (dashes && key !== undefined && OWN_STDOUT.has(command.name()))
-    return `gateway-sim: unknown option '--${written}': set "${key}" in the configuration file\n`;
+    return `unknown option '--${written}': set "${key}" in the configuration file`;
   const known = dashes ? options.map(({ long }) => long?.slice(2) ?? '') : commands.map((one) => one.name());
   const meant = synonymOf(written, known);
   const others = /\n\(Did you mean (?:one of )?([^\n]*)\?\)/;
   if (meant === undefined) return text.replace(others, ': did you mean $1?');
-  return `${text.replace(others, '').trimEnd()}: did you mean ${dashes}${meant}?\n`;
+  return `${text.replace(others, '')}: did you mean ${dashes}${meant}?`;
 }

@@ -72,23 +72,20 @@ const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants
 const AS_REPORT = O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK;
 
 /**
- * Checks that reports can be written before a long run, by opening each file.
+ * Checks that a report can be written before a long run, by opening its file.
  *
  * @throws GatewayError `storage_failed`
  */
-export async function requireWritable(files: readonly (string | undefined)[], cwd: string): Promise<void> {
-  for (const file of files) {
-    if (file === undefined) continue;
-    const path = resolve(cwd, file);
-    const there = await lstat(path).catch(() => undefined);
-    // Closing a pipe after this check would end its reader before the report.
-    if (there?.isFIFO()) throw unwritable(file, { code: 'ENXIO' });
-    const opened = await open(path, AS_REPORT).catch((cause) => {
-      throw unwritable(file, cause);
-    });
-    await opened.close();
-    if (!there) await rm(path, { force: true });
-  }
+export async function requireWritable(file: string, cwd: string): Promise<void> {
+  const path = resolve(cwd, file);
+  const there = await lstat(path).catch(() => undefined);
+  // Closing a pipe after this check would end its reader before the report.
+  if (there?.isFIFO()) throw unwritable(file, { code: 'ENXIO' });
+  const opened = await open(path, AS_REPORT).catch((cause) => {
+    throw unwritable(file, cause);
+  });
+  await opened.close();
+  if (!there) await rm(path, { force: true });
 }
 
 /**

@@ -2,13 +2,7 @@ import { STRUCTURES } from '../contract/configuration.ts';
 import type { JsonSchema } from '../contract/field.ts';
 import { inlineSchema } from '../contract/json-schema.ts';
 import { DURATION_PATTERN } from '../contract/time.ts';
-import {
-  EMULATOR_OPTIONS,
-  type OptionKind,
-  type OptionSpec,
-  PATTERNS,
-  START_OPTIONS,
-} from './start-options.ts';
+import { type OptionKind, type OptionSpec, PATTERNS, START_OPTIONS } from './start-options.ts';
 
 /** The schema of a configuration value, by the kind of its option. */
 const KINDS = {
@@ -28,16 +22,7 @@ const KINDS = {
   structure: (_, name) => inlineSchema(STRUCTURES[name as keyof typeof STRUCTURES]),
 } as const satisfies Record<OptionKind, (spec: OptionSpec, name: string) => JsonSchema>;
 
-function properties(
-  describe: (spec: OptionSpec, name: string) => JsonSchema,
-  names: readonly string[] = Object.keys(START_OPTIONS),
-): Record<string, JsonSchema> {
-  const specs = Object.entries<OptionSpec>(START_OPTIONS).filter(([name]) => names.includes(name));
-  return Object.fromEntries(specs.map(([name, spec]) => [name, describe(spec, name)]));
-}
-
-/** One option as the configuration file and the library accept it. */
-function optionSchema(spec: OptionSpec, name: string): JsonSchema {
+function optionSchema(name: string, spec: OptionSpec): JsonSchema {
   return {
     ...KINDS[spec.kind](spec, name),
     ...spec.json,
@@ -51,7 +36,8 @@ function optionSchema(spec: OptionSpec, name: string): JsonSchema {
  * which also accepts values as text, as in variables ("3000", "true", "a,b"). Rules that a schema cannot express, such
  * as two effects that exclude each other, are left to the emulator.
  */
-export function configurationSchema(): JsonSchema {
+export function configurationSchema() {
+  const options = Object.entries<OptionSpec>(START_OPTIONS);
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'Configuration of gateway-sim',
@@ -64,21 +50,7 @@ export function configurationSchema(): JsonSchema {
     additionalProperties: false,
     properties: {
       $schema: { type: 'string', description: 'location of this schema' },
-      ...properties(optionSchema),
+      ...Object.fromEntries(options.map(([name, spec]) => [name, optionSchema(name, spec)])),
     },
-  };
-}
-
-/** The options of the library. */
-export function librarySchema(): JsonSchema {
-  const describe = (spec: OptionSpec, name: string): JsonSchema => {
-    const fallback = spec.default === undefined ? '' : ` Default: ${JSON.stringify(spec.default)}.`;
-    const sentence = spec.description.replace(/^\w/, (letter) => letter.toUpperCase());
-    return { ...optionSchema(spec, name), description: `${sentence}.${fallback}` };
-  };
-  return {
-    description:
-      'The options of `gateway-sim start`. Environment variables and the configuration file are ignored.',
-    properties: properties(describe, EMULATOR_OPTIONS),
   };
 }

@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, openSync, readSync, realpathSync } from 'node:fs';
+import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { urlOf } from '../contract/address.ts';
 import { type GatewayError, type HintStyle, hint, kebab, nearestName, usage } from '../contract/error.ts';
@@ -153,6 +153,11 @@ export function readValue(spec: OptionSpec, value: unknown, label: string): unkn
   );
 }
 
+/** The number of a port in an option. @throws GatewayError `usage` */
+export function portOf(written: string, label: string): number {
+  return readValue(START_OPTIONS.port, written, label) as number;
+}
+
 const EXPECTED: Readonly<Record<Exclude<OptionKind, 'structure'>, (spec: OptionSpec) => string>> = {
   text: () => 'be text without control characters',
   secret: ({ max }) => `be 1 to ${max} ASCII letters, digits and symbols, without spaces`,
@@ -218,7 +223,7 @@ export function readSecret(
   if (!given.startsWith('@')) return given;
   const path = resolve(folder, given.slice(1));
   if (isFound) requireBelow(folder, path, label);
-  const [line = ''] = readBeginning(path, label, isFound).split(/\r?\n/, 1);
+  const [line = ''] = readOption(path, label, isFound).split(/\r?\n/, 1);
   if (line) return line;
   throw usage(`${label} reads the first line of ${path}, which is empty`);
 }
@@ -254,41 +259,21 @@ export function untrusted(problem: string): GatewayError {
   });
 }
 
-/** O_NONBLOCK exists only on Unix. With it, opening a pipe does not block. */
-const { O_RDONLY, O_NONBLOCK = 0 } = constants;
-
-/** Longer than any secret. */
-const MAX_SECRET_BYTES = 4_096;
-
-/**
- * Reads the first bytes of a file that an option names, so that a huge file costs nothing.
- *
- * @param label its name in errors
- * @param isFound whether the configuration file was discovered rather than named: then only a regular file is read
- * @throws GatewayError `usage` if it cannot be read
- */
-function readBeginning(path: string, label: string, isFound = false): string {
+/** @param isFound whether the configuration file was discovered: then only a regular file is read */
+function readOption(path: string, label: string, isFound = false): string {
   try {
-    const file = openSync(path, isFound ? O_RDONLY | O_NONBLOCK : O_RDONLY);
-    try {
-      if (isFound && !fstatSync(file).isFile()) throw new Error('it is not a regular file');
-      const bytes = Buffer.alloc(MAX_SECRET_BYTES);
-      return bytes.toString('utf8', 0, readSync(file, bytes));
-    } finally {
-      closeSync(file);
-    }
+    if (isFound && !statSync(path).isFile()) throw new Error('it is not a regular file');
+    return readFileSync(path, 'utf8');
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     throw usage(`${label} cannot be read from ${path}: ${code ?? message}`, { cause: error });
   }
 }
 
+type Secured = Pick<ResolvedOptions, 'tls' | 'tlsCert' | 'tlsKey'>;
+
 /** Whether the emulator serves HTTPS. */
-export function isSecure({
-  tls,
-  tlsCert,
-  tlsKey,
-}: Pick<ResolvedOptions, 'tls' | 'tlsCert' | 'tlsKey'>): boolean {
+export function isSecure({ tls, tlsCert, tlsKey }: Secured): boolean {
   return tls || tlsCert !== undefined || tlsKey !== undefined;
 }
 
@@ -303,10 +288,7 @@ export function baseUrlOf(options: ResolvedOptions, port = options.port): string
 }
 
 /** Additional base paths of the routes, from --public-url and --host-alias. */
-export function basePathsOf({
-  publicUrl,
-  hostAlias,
-}: Pick<ResolvedOptions, 'publicUrl' | 'hostAlias'>): string[] {
+export function basePathsOf({ publicUrl, hostAlias }: ResolvedOptions): string[] {
   const ofPublicUrl = publicUrl === undefined ? '' : new URL(publicUrl).pathname;
   const ofAliases = hostAlias.map((alias) => /\/.*$/.exec(alias)?.[0] ?? '');
   const paths = [ofPublicUrl, ...ofAliases].map((path) => path.replace(/\/+$/, ''));

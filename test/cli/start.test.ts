@@ -6,7 +6,7 @@ import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { SNAPSHOT_VERSION } from '../../src/store/snapshot.ts';
-import { runJson as runBinary, startBinary } from '../helpers/binary.ts';
+import { startBinary } from '../helpers/binary.ts';
 import { shellWords } from '../helpers/child.ts';
 import { launch, run, start } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
@@ -225,21 +225,6 @@ describe('a signal', () => {
     // The emulator takes a signal after a second for a user in a hurry, so a loaded machine gets fewer.
     const repeat = setInterval(() => performance.now() - first < 300 && child.kill('SIGINT'), 1);
     onTestFinished(() => clearInterval(repeat));
-    expect((await ended).code).toBe(0);
-  });
-});
-
-describe('stop', () => {
-  it('returns when the port is free and the process has ended', async () => {
-    const cwd = await temporaryFolder();
-    const { ready, ended } = await startBinary(['--port', String(await freePort())], { cwd });
-    const { code, body } = await runBinary<object>(['stop'], { cwd });
-    expect(code).toBe(0);
-    expect(body).toEqual({ stopped: true, url: ready.url, pid: ready.pid });
-    expect(() => process.kill(ready.pid, 0)).toThrow('ESRCH');
-    const taker = createServer().listen(ready.port, '127.0.0.1');
-    await once(taker, 'listening');
-    taker.close();
     expect((await ended).code).toBe(0);
   });
 });

@@ -120,7 +120,7 @@ export const audit = defineCommand({
       if (!interrupted.now.aborted)
         output.notice('Stopping after the current case. Press Ctrl-C again to stop immediately.');
     });
-    await requireWritable([html], io.cwd);
+    if (html !== undefined) await requireWritable(html, io.cwd);
     const { only, ...asks } = fields;
     const asked = {
       ...asks,

@@ -4,15 +4,16 @@ import { command, hint } from '../../contract/error.ts';
 import { CARD_FIELDS, CARD_FILTERS, CARD_MOVEMENT_FIELDS } from '../../contract/request-fields.ts';
 import { moment } from '../../contract/time.ts';
 import { changeCard, createCard, readCard, requireMerchant } from '../../library/merchant-client.ts';
-import { choice, defineCommand, type Group, pagedBy, requiredText, text, textsOf } from '../command.ts';
+import { choice, defineCommand, type Group, PAGING, requiredText, text, textsOf } from '../command.ts';
 import { type CommandResult, fieldsOf, listed, pairs, table } from '../output.ts';
 
 const list = defineCommand({
   summary: 'list cards, newest first',
-  fields: pagedBy({
+  fields: {
     status: choice('status', CARD_FILTERS.status.description, CARD_STATUSES),
     merchant: text('name', 'only cards of this merchant'),
-  }),
+    ...PAGING,
+  },
   examples: ['cards list --status active'],
   run: async ({ fields: { merchant: name, ...filters }, connect }) => {
     const server = await connect();

@@ -9,11 +9,11 @@ import { PROFILE_NAMES } from '../../contract/profiles.ts';
 import { namesOf } from '../../contract/vocabulary.ts';
 import { controlServer, trustingAgent } from '../../library/control-client.ts';
 import { requireMerchant } from '../../library/merchant-client.ts';
-import { readSecret, SEEN_IN_PS } from '../../options/resolve.ts';
+import { portOf, readSecret, SEEN_IN_PS } from '../../options/resolve.ts';
 import type { ResolvedOptions } from '../../options/start-options.ts';
 import { reason } from '../../system/files.ts';
 import { packaged } from '../../system/package-info.ts';
-import { type Context, defineCommand, type GivenValues, repeatCount, text } from '../command.ts';
+import { type Context, defineCommand, type GivenValues, type OptionDeclaration, text } from '../command.ts';
 import { readConfiguration, startConfiguration } from '../configuration.ts';
 import { isNoneNamed } from '../connect.ts';
 import { type Colours, Printed } from '../printed.ts';
@@ -34,7 +34,10 @@ const OPTIONS = {
   secretKey: text('key', `secret key of the same merchant; ${SEEN_IN_PS}`),
   ipnUrl: text('url', 'public address that forwards to --ipn-port on this machine'),
   ipnPort: text('number', 'port to listen on for IPNs (default: a free port)'),
-  live: repeatCount('also test live mode of a deployment (repeat the flag to confirm; may move real money)'),
+  live: {
+    description: 'also test live mode of a deployment (repeat the flag to confirm; may move real money)',
+    parse: (_, before = 0) => before + 1,
+  } satisfies OptionDeclaration<number | undefined>,
   manifest: text('file', 'check these lines instead of the built-in ones'),
 };
 
@@ -61,8 +64,7 @@ export const conform = defineCommand({
     if (ipnUrl !== undefined) requireUrl('--ipn-url', ipnUrl);
     if (ipnUrl !== undefined && ipnPort === undefined)
       throw usage('--ipn-url requires --ipn-port, the local port that it forwards to');
-    if (ipnPort !== undefined && !(/^\d{1,5}$/.test(ipnPort) && Number(ipnPort) <= 65_535))
-      throw usage(`--ipn-port must be a whole number from 0 to 65535 (got "${ipnPort}")`);
+    const port = ipnPort === undefined ? undefined : portOf(ipnPort, '--ipn-port');
     if (live === 1) output.notice('gateway-sim: live mode is not tested; repeat --live to confirm');
     const { stop, ...target } = await placeOf(url, context, inForce);
     try {
@@ -71,7 +73,7 @@ export const conform = defineCommand({
         ...target,
         lines,
         ipnUrl,
-        ipnPort: ipnPort === undefined ? undefined : Number(ipnPort),
+        ipnPort: port,
         live: live >= 2,
         inForce,
         // From time to time, unless a program reads the output.

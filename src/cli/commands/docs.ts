@@ -3,7 +3,7 @@ import { command, didYouMean, GatewayError, hint } from '../../contract/error.ts
 import { docPages, searchDocs } from '../../system/docs.ts';
 import { defineCommand } from '../command.ts';
 import { table } from '../output.ts';
-import { wrapped } from '../printed.ts';
+import { flowing, wrapped } from '../printed.ts';
 
 export const docs = defineCommand({
   args: ['[topic...]'],
@@ -38,10 +38,7 @@ export const docs = defineCommand({
     if (found.length) {
       return {
         json: { data: found },
-        text: table({ Topic: ({ topic }) => topic, Heading: ({ heading }) => heading }, found)
-          .split('\n')
-          .map((line) => wrapped(line, '  '))
-          .join('\n'),
+        text: flowing(table({ Topic: ({ topic }) => topic, Heading: ({ heading }) => heading }, found)),
         notices: [hint`Print a page with: ${command('docs', '<topic>')}`],
       };
     }

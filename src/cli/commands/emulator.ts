@@ -1,20 +1,18 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { DEFAULT_PORT } from '../../contract/address.ts';
 import type { ShopDatabase } from '../../contract/emulator.ts';
-import { command, GatewayError, hint, usage } from '../../contract/error.ts';
+import { GatewayError, hint, usage } from '../../contract/error.ts';
 import { pluralize } from '../../contract/text.ts';
 import { foreignServer, noServer } from '../../library/control-client.ts';
 import { isAlive } from '../../store/process-identity.ts';
 import { profileText } from '../../system/fidelity.ts';
 import { leftText } from '../banner.ts';
 import { defineCommand, duration } from '../command.ts';
-import { isNoServer, probe, retry } from '../connect.ts';
+import { isNoServer, noPayment, probe, retry } from '../connect.ts';
 import { openInBrowser, pairs } from '../output.ts';
 import { onOneLine } from '../printed.ts';
 
 /** How long `stop` waits for a server to stop, in real time. */
 const STOP_LIMIT_MS = 10_000;
-const STOP_POLL_MS = 20;
 /** How long `stop` waits for a process after its port is free, if no server.json names it: it may run elsewhere. */
 const ELSEWHERE_MS = 2_000;
 const WAIT_LIMIT_MS = 30_000;
@@ -59,21 +57,18 @@ export const stop = defineCommand({
   run: async ({ connect }) => {
     const server = await connect();
     const { pid, nextDue } = await server.call('POST /shutdown');
-    const deadline = performance.now() + STOP_LIMIT_MS;
     // A pid that only the response names may be from a container, and belong to another process on this machine.
     const graceMs = server.pid === pid ? Number.POSITIVE_INFINITY : ELSEWHERE_MS;
     let freeSince: number | undefined;
-    for (;;) {
+    const requireStopped = async () => {
       if (['nothing', 'foreign'].includes(await probe(server, 1_000))) freeSince ??= performance.now();
       const isGone = !isAlive(pid) || pid === process.pid;
-      if (freeSince !== undefined && (isGone || performance.now() - freeSince > graceMs)) break;
-      if (performance.now() > deadline) {
-        throw new GatewayError('timed_out', `process ${pid} did not stop within ${STOP_LIMIT_MS / 1_000} s`, {
-          hint: hint`Kill it with: kill ${String(pid)}`,
-        });
-      }
-      await sleep(STOP_POLL_MS);
-    }
+      if (freeSince !== undefined && (isGone || performance.now() - freeSince > graceMs)) return;
+      throw new GatewayError('timed_out', `process ${pid} did not stop within ${STOP_LIMIT_MS / 1_000} s`, {
+        hint: hint`Kill it with: kill ${String(pid)}`,
+      });
+    };
+    await retry(STOP_LIMIT_MS, requireStopped, () => true);
     return {
       json: { stopped: true, url: server.url, pid },
       text: `Stopped ${server.url}`,
@@ -96,9 +91,7 @@ export const wait = defineCommand({
     };
     const url = await retry(timeout, tryToReach, isNoServer).catch((error: unknown) => {
       if (!isNoServer(error)) throw error;
-      throw new GatewayError('no_server', `${error.message} (waited ${timeout / 1_000} s)`, {
-        ...(error.hint && { hint: error.hint }),
-      });
+      throw error.with({}, `${error.message} (waited ${timeout / 1_000} s)`);
     });
     return { json: { ready: true, url }, text: url };
   },
@@ -115,9 +108,7 @@ export const open = defineCommand({
       if (ref !== undefined) return (await call('GET /payments/:ref', { param: { ref } })).checkoutUrl;
       const { data } = await call('GET /payments', { query: { status: 'pending', limit: '1' } });
       if (data[0]) return data[0].checkoutUrl;
-      throw new GatewayError('not_found', 'no payment is pending', {
-        hint: hint`Create one with: ${command('payments create')}`,
-      });
+      throw noPayment('no payment is pending');
     };
     const url = await pageOf();
     await openInBrowser(url, output);

@@ -13,12 +13,11 @@ import { isRejectedInitiate, merchantEnvironment } from '../../library/merchant-
 import { makeFolder } from '../../system/files.ts';
 import { noticesOf } from '../banner.ts';
 import { runCommand } from '../child.ts';
-import type { ClientEnvironment } from '../client-environment.ts';
+import { clientEnvironment, noProxyVariables } from '../client-environment.ts';
 import { defineCommand, duration, flag, text } from '../command.ts';
 import { execConfiguration, readConfiguration } from '../configuration.ts';
 import { addressOf, retry } from '../connect.ts';
 import type { Io } from '../io.ts';
-import { noProxyVariables } from '../no-proxy.ts';
 import type { Output } from '../output.ts';
 import { interruption } from '../signals.ts';
 import type { RunningServer } from '../start-emulator.ts';
@@ -36,20 +35,16 @@ The exit code is the command's. If a signal ended the command, it is 128 plus th
 the command was not found, and 126 that it cannot be run. Without a terminal, as in CI, background processes of the
 command are also ended.`;
 
-const OWN_DEFAULTS = { port: 'a free port' };
-
 /**
  * Runs a command with a fresh emulator in this process, so that the emulator always ends with it. stdout belongs to the
  * command; notices and errors go to stderr.
- *
- * @returns the exit code of the command
  */
 export const exec = defineCommand({
   args: ['[command...]'],
   summary: 'run a command with a fresh emulator',
   usage: '[start options] -- <command...>',
   options: {
-    ...startFlags(({ commandOnly }) => !commandOnly, OWN_DEFAULTS),
+    ...startFlags(({ commandOnly }) => !commandOnly, { port: 'a free port' }),
     quiet: flag('suppress notices on stderr'),
     waitFor: text('url', 'wait until this URL responds, for example your shop'),
     waitLimit: duration('time limit for --wait-for; exits with code 4 when reached (default: 60s)'),
@@ -92,14 +87,12 @@ export const exec = defineCommand({
     output.pointTo(server);
     const { hostAlias, proxy } = server.parts.runtime.options;
     const trusted = io.env['NODE_EXTRA_CA_CERTS'];
-    let client: ClientEnvironment | undefined;
+    let client: Awaited<ReturnType<typeof clientEnvironment>> | undefined;
     try {
-      if (proxy) client = await (await import('../client-environment.ts')).clientEnvironment(server, io);
-      else if (!output.quiet) {
-        const loaded = [...words, io.env['NODE_OPTIONS'] ?? ''];
-        for (const notice of unredirected(server, loaded)) output.notice(notice);
-      }
-      if (!output.quiet) for (const notice of client?.notices ?? []) output.notice(notice);
+      if (proxy) client = await clientEnvironment(server, io);
+      const loaded = [...words, io.env['NODE_OPTIONS'] ?? ''];
+      const redirection = client?.notices ?? unredirected(server, loaded);
+      if (!output.quiet) for (const notice of redirection) output.notice(notice);
       const environment = {
         ...merchantEnvironment(server, server),
         // For gateway-sim/alias-hosts, which does not support paths.
@@ -121,11 +114,7 @@ export const exec = defineCommand({
   },
 });
 
-/**
- * Warns if nothing redirects the command's requests to the emulator.
- *
- * @param loaded the command's words and the options of Node: only gateway-sim/alias-hosts redirects without a proxy
- */
+/** Warns if nothing redirects the command's requests to the emulator: only alias-hosts does, without a proxy. */
 function unredirected({ parts, tlsCa }: RunningServer, loaded: readonly string[]): string[] {
   const { hostAlias } = parts.runtime.options;
   const flags = tlsCa === null ? '--tls --proxy' : '--proxy';
@@ -231,12 +220,7 @@ const ARTIFACT = /^(events\.jsonl|ipns\.json|state\.json|audit(-\d+)?\.(html|jso
 const MARK = '.gateway-sim-artifacts';
 const NEW_FILE = { flag: 'wx', mode: 0o600 };
 
-/**
- * Removes the artifacts of an earlier run, and nothing else.
- *
- * @returns the path of the folder
- * @throws GatewayError `usage` if the folder contains files that `exec` did not write
- */
+/** Removes the artifacts of an earlier run, and nothing else. @returns the path of the folder */
 async function prepareArtifacts(named: string, cwd: string): Promise<string> {
   const folder = resolve(cwd, named);
   await makeFolder(folder);
@@ -255,7 +239,6 @@ async function prepareArtifacts(named: string, cwd: string): Promise<string> {
 /**
  * Writes each event immediately, so that it survives a kill.
  *
- * @param report gets the reason if a file cannot be written
  * @returns a function that writes the rest before the emulator stops, and never throws
  */
 async function writeArtifacts(

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { lstat, readFile } from 'node:fs/promises';
-import { dirname, join, relative, resolve } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { command, hint, usage } from '../../contract/error.ts';
 import { DEFAULT_KEYS } from '../../contract/sample-values.ts';
 import { SENT_ON_REQUEST } from '../../contract/vocabulary.ts';
@@ -8,7 +8,7 @@ import { type OptionName, type OptionSpec, START_OPTIONS } from '../../options/s
 import { makeFolder } from '../../system/files.ts';
 import { packaged } from '../../system/package-info.ts';
 import { defineCommand, flag, text } from '../command.ts';
-import { CONFIGURATION_FILE } from '../configuration.ts';
+import { CONFIGURATION_FILE, foldersAbove } from '../configuration.ts';
 import { orStorageFailed, shownFrom, writeAtomically } from '../write-file.ts';
 
 const FIXTURES_FILE = 'gateway-sim.fixtures.json';
@@ -48,25 +48,16 @@ const SCHEMA = `  // If the package is installed here, this enables completion i
   // "$schema": "./node_modules/gateway-sim/fixtures/config.schema.json",
 `;
 
-/**
- * A configuration file with every option and its description. All but the fixtures are commented out.
- */
+/** A configuration file with every option and its description. All but the fixtures are commented out. */
 export function configurationTemplate(): string {
   const entries = Object.entries<OptionSpec>(START_OPTIONS).map(([name, spec]) => {
     const [example = spec.choices?.[0] ?? null] = [spec.json?.['examples'] ?? []].flat();
     const value = spec.default ?? EXAMPLES[name] ?? example;
-    const line = `${JSON.stringify(name)}: ${inOneLine(value)},`;
+    const inOneLine = JSON.stringify(value, null, 1).replaceAll(/\n */g, ' ');
+    const line = `${JSON.stringify(name)}: ${inOneLine},`;
     return `  // ${spec.description}\n  ${name === 'fixtures' ? '' : '// '}${line}\n`;
   });
   return `${HEAD}\n{\n${[SCHEMA, ...entries].join('\n')}}\n`;
-}
-
-/** JSON with a space after each comma and colon, so that a line stays readable. */
-function inOneLine(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(inOneLine).join(', ')}]`;
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  const fields = Object.entries(value).map(([name, field]) => `${JSON.stringify(name)}: ${inOneLine(field)}`);
-  return `{ ${fields.join(', ')} }`;
 }
 
 /** A first test for a test runner. */
@@ -148,7 +139,7 @@ export const init = defineCommand({
       notices: starters.length
         ? starters.flatMap(({ run, files, needs }) => [
             `Run it: ${run} ${shownFrom(cwd, join(folder, files.at(-1) ?? ''))}. Then let it use your own handler instead of the one in ${files.at(-2)}.`,
-            ...(needs && findUp(cwd, needs.file) === undefined
+            ...(needs && !foldersAbove(cwd).some((one) => existsSync(join(one, needs.file)))
               ? [`First install what it needs: ${needs.install}`]
               : []),
           ])
@@ -160,12 +151,7 @@ export const init = defineCommand({
   },
 });
 
-/**
- * Checks all files, then writes each completely or not at all.
- *
- * @returns the files that existed with the same content
- * @throws GatewayError `usage` if a different file, or anything but a file, is in the way, `storage_failed`
- */
+/** Checks all files, then writes each completely. @returns the files that existed with the same content */
 async function writeFiles(
   files: ReadonlyMap<string, string>,
   { folder, cwd, force }: { folder: string; cwd: string; force: true | undefined },
@@ -193,13 +179,4 @@ async function writeFiles(
   for (const [path, text] of files)
     if (!kept.has(path)) await orStorageFailed(writeAtomically(path, text, 0o644), shown(path));
   return kept;
-}
-
-/** The path of a file in a folder or its nearest parent that has it. */
-function findUp(folder: string, file: string): string | undefined {
-  for (let at = folder; ; at = dirname(at)) {
-    const path = join(at, file);
-    if (existsSync(path)) return path;
-    if (at === dirname(at)) return undefined;
-  }
 }

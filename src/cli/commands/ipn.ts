@@ -28,7 +28,7 @@ import {
   type GivenValues,
   type Group,
   list,
-  pagedBy,
+  PAGING,
   repeated,
   text,
   textsOf,
@@ -58,10 +58,11 @@ const ALLOW_IPN_HOST = list('host', 'allow this command to send IPNs to this pub
 
 const listIpns = defineCommand({
   summary: 'list IPNs, newest first',
-  fields: pagedBy({
+  fields: {
     ...textsOf(IPN_FILTERS),
     state: choice('state', IPN_FILTERS.state.description, DELIVERY_STATES),
-  }),
+    ...PAGING,
+  },
   options: { audits: flag('show the IPNs of payments that audits made, too') },
   examples: ['ipn list --state failed', 'ipn list --payment order-1'],
   run: async ({ fields, options: { audits }, call }) =>
@@ -130,6 +131,7 @@ last. ${ASKS_WITH_INVALID_SIGNATURES} Without <ref>, it takes the newest genuine
 of a payment; <ref> is the id of an IPN, or the id or identifier of a payment. Exit code 0 with a cause, 1 without.`,
   examples: ['ipn diagnose', 'ipn diagnose order-1'],
   run: async ({ args: [ref], fields, call, output }) => {
+    const isGenuine = ({ paymentId, tampered }: Delivery) => paymentId !== null && !tampered.length;
     const { id, identifier } =
       ref === undefined ? await newest(call, isGenuine) : { id: ref, identifier: ref };
     output.notice(`Asking your handler about the IPN of ${identifier}. ${ASKS_WITH_INVALID_SIGNATURES}`);
@@ -142,9 +144,6 @@ of a payment; <ref> is the id of an IPN, or the id or identifier of a payment. E
     };
   },
 });
-
-/** Whether an IPN is of a payment and unchanged. */
-const isGenuine = ({ paymentId, tampered }: Delivery): boolean => paymentId !== null && !tampered.length;
 
 /** The newest IPN that audits did not cause. @throws GatewayError `not_found` */
 async function newest(call: Context['call'], isWanted: (one: Delivery) => boolean): Promise<Delivery> {
@@ -399,11 +398,6 @@ async function bodyToVerify(
   throw usage('the body to verify is empty');
 }
 
-/**
- * The keys to verify with: the given secret, or else the server's keys.
- *
- * @throws GatewayError `no_server` if there is neither
- */
 async function verifyKeys(
   {
     secret,

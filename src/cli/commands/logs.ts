@@ -36,11 +36,7 @@ export const logs = defineCommand({
   },
 });
 
-/**
- * Server-sent events as our server writes them, one data line each. Ends with the stream.
- *
- * @throws GatewayError `no_server` for a stream that our server does not write
- */
+/** Server-sent events as our server writes them, one data line each. Ends with the stream. */
 async function* serverSentEvents(answer: IncomingMessage, url: string): AsyncGenerator<SimEvent> {
   let text = '';
   try {

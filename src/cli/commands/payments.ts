@@ -12,7 +12,6 @@ import {
   OUTCOMES,
   PAYMENT_OUTCOMES,
   PAYMENT_STATUSES,
-  type PaymentOutcome,
   SETTLERS,
 } from '../../contract/vocabulary.ts';
 import { ownWords } from '../../diagnosis/receiver-answer.ts';
@@ -25,11 +24,10 @@ import {
   flag,
   type GivenValues,
   type Group,
-  type OptionDeclaration,
-  pagedBy,
+  PAGING,
   textsOf,
 } from '../command.ts';
-import { retry, type Server } from '../connect.ts';
+import { noPayment, retry, type Server } from '../connect.ts';
 import {
   deliveryProblem,
   describeLastAttempt,
@@ -42,12 +40,11 @@ import {
 } from '../format.ts';
 import { listed, openInBrowser, pairs, shortMoment } from '../output.ts';
 
-type OutcomeFlags = Record<PaymentOutcome, OptionDeclaration<true | undefined>>;
-
 const PAY_OPTIONS = {
-  ...(Object.fromEntries(
-    OUTCOMES.map((outcome) => [outcome, flag(PAYMENT_OUTCOMES[outcome].description)]),
-  ) as OutcomeFlags),
+  approve: flag(PAYMENT_OUTCOMES.approve.description),
+  cancel: flag(PAYMENT_OUTCOMES.cancel.description),
+  fail: flag(PAYMENT_OUTCOMES.fail.description),
+  expire: flag(PAYMENT_OUTCOMES.expire.description),
   all: flag('settle every pending payment'),
   wait: duration('wait up to this long for the emulator and a matching payment'),
   delivery: choice('order', phraseOf(SETTLE_FIELDS.delivery), DELIVERY_ORDERS),
@@ -174,9 +171,7 @@ function choosePayments({ args: [ref], options: { all, wait = 0 }, connect }: Pa
     const server = await connect();
     const payments = ref === undefined ? await pendingPayments(server, all) : [await find(server, ref)];
     if (payments.length || all) return { server, payments };
-    throw new GatewayError('not_found', 'no payment is pending', {
-      hint: hint`Create one with: ${command('payments create')}`,
-    });
+    throw noPayment('no payment is pending');
   };
   return retry(
     wait,
@@ -209,18 +204,17 @@ async function newest(server: Server, output: Context['output']): Promise<string
     output.notice(`The newest payment: ${payment.identifier}`);
     return payment.id;
   }
-  throw new GatewayError('not_found', 'there are no payments', {
-    hint: hint`Create one with: ${command('payments create')}`,
-  });
+  throw noPayment('there are no payments');
 }
 
 const list = defineCommand({
   summary: 'list payments, newest first',
-  fields: pagedBy({
+  fields: {
     ...textsOf(PAYMENT_FILTERS),
     status: choice('status', PAYMENT_FILTERS.status.description, PAYMENT_STATUSES),
     mode: choice('mode', PAYMENT_FILTERS.mode.description, MODES),
-  }),
+    ...PAGING,
+  },
   options: { audits: flag('show the payments that audits made, too') },
   examples: ['payments list --status pending --limit 10'],
   run: async ({ fields, options: { audits }, call }) =>

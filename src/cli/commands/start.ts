@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { ERRORS, kebab } from '../../contract/error.ts';
 import { maskedIn } from '../../contract/secrets.ts';
+import { namesOf } from '../../contract/vocabulary.ts';
 import { SEEN_IN_PS } from '../../options/resolve.ts';
 import {
   type OptionName,
@@ -13,41 +14,24 @@ import { DEFAULT_DATA_DIR } from '../../store/server-file.ts';
 import { VERSION } from '../../system/package-info.ts';
 import { announce, bannerText, leftText, noticesOf, readyEvent } from '../banner.ts';
 import { COMMON_OPTIONS, type Context, defineCommand, list, type OptionDeclaration } from '../command.ts';
-import { readConfiguration, startConfiguration } from '../configuration.ts';
+import { foldersAbove, readConfiguration, startConfiguration } from '../configuration.ts';
 import { type ParentProcess, parentProcess, trimLog } from '../detached.ts';
 import { endByHangup, onceThenExit, onNpmExit } from '../signals.ts';
 
 /** The groups of the help, in order: what people use first, then everything else by subject. */
 const GROUPS: Readonly<Record<string, readonly OptionName[]>> = {
-  'Options:': [...(['port', 'inMemory', 'profile', 'auto', 'forwardIpn', 'db', 'detach', 'quiet'] as const)],
+  'Options:': ['port', 'inMemory', 'profile', 'auto', 'forwardIpn', 'db', 'detach', 'quiet'],
   'Server:': ['host', 'publicUrl', 'tls', 'proxy', 'hostAlias'],
   'Payments:': ['currency', 'loose', 'errorStatus', 'delivery', 'autoDelay', 'paymentExpires', 'seed'],
-  'IPNs:': [
-    ...(['ipnRetries', 'ipnSchedule', 'ipnFormat', 'amountFormat', 'ipnOn'] as const),
-    ...(['allowIpnHost', 'ipnInsecure'] as const),
-  ],
+  'IPNs:': ['ipnRetries', 'ipnSchedule', 'ipnFormat', 'amountFormat', 'ipnOn', 'allowIpnHost', 'ipnInsecure'],
   'Checkout:': ['panel', 'sandboxEmail', 'sandboxCode'],
   'Access:': ['publicKey', 'secretKey', 'allowHost', 'allowOrigin'],
   'State:': ['fixtures', 'fsync'],
 };
 
-const GROUP_OF = new Map<string, string>(
+const GROUP_OF: ReadonlyMap<OptionName, string> = new Map(
   Object.entries(GROUPS).flatMap(([group, names]) => names.map((name) => [name, group] as const)),
 );
-const IN_ORDER = [...GROUP_OF.keys()];
-
-/** Options in the order of the help, each with its heading. Options of other commands follow. */
-function grouped(flags: Readonly<Record<string, OptionDeclaration>>): Record<string, OptionDeclaration> {
-  const rank = (name: string) => (GROUP_OF.has(name) ? IN_ORDER.indexOf(name) : IN_ORDER.length);
-  return Object.fromEntries(
-    Object.entries(flags)
-      .map(([name, flag]) => {
-        const group = GROUP_OF.get(name);
-        return [name, group === undefined ? flag : { ...flag, group }] as const;
-      })
-      .toSorted(([one], [other]) => rank(one) - rank(other)),
-  );
-}
 
 /**
  * The flags of `start`, from the options table, except those that every command has.
@@ -59,26 +43,27 @@ export function startFlags(
   defaults: Readonly<Record<string, string>> = {},
 ) {
   const flags: Record<string, OptionDeclaration> = {};
-  for (const [name, spec] of Object.entries<OptionSpec>(START_OPTIONS)) {
+  for (const name of new Set([...GROUP_OF.keys(), ...namesOf(START_OPTIONS)])) {
+    const spec: OptionSpec = START_OPTIONS[name];
     const { kind, description, choices, placeholder = choices?.join('|') } = spec;
     if (spec.fileOnly || name in COMMON_OPTIONS || !isWanted(spec)) continue;
+    const group = GROUP_OF.get(name) ?? 'Options:';
     if (kind === 'boolean') {
-      const isOn = spec.default === true;
-      flags[name] = isOn
-        ? { flag: `--no-${kebab(name)}`, description: `do not ${description}` }
-        : { description };
+      const off = { flag: `--no-${kebab(name)}`, description: `do not ${description}` };
+      flags[name] = { group, ...(spec.default === true ? off : { description }) };
       continue;
     }
     const fallback = defaults[name] ?? spec.default;
     const shown = fallback === undefined ? '' : ` (default: ${fallback})`;
     const isSecret = kind === 'secret' && name !== 'publicKey';
     flags[name] = {
+      group,
       description: `${description}${shown}${isSecret ? `; ${SEEN_IN_PS}` : ''}`,
       ...(placeholder !== undefined && { placeholder }),
       ...(kind === 'list' && { parse: list(name, description).parse }),
     };
   }
-  return grouped(flags);
+  return flags;
 }
 
 export const start = defineCommand({
@@ -168,13 +153,9 @@ async function startHere(
 /** Warns if a parent folder already has a state and this start creates another one. */
 function stateAbove({ dataDir, inMemory }: ResolvedOptions, cwd: string): string[] {
   if (inMemory || dataDir !== DEFAULT_DATA_DIR || existsSync(resolve(cwd, dataDir))) return [];
-  for (let folder = resolve(cwd); folder !== dirname(folder); folder = dirname(folder)) {
-    const above = join(dirname(folder), dataDir);
-    if (!existsSync(join(above, 'db.json'))) continue;
-    const [mine, theirs] = [resolve(cwd, dataDir), above].map((path) => relative(cwd, path));
-    return [
-      `gateway-sim: created a new state in ${mine}; to use the existing one, start with --data-dir ${theirs}`,
-    ];
-  }
-  return [];
+  const above = foldersAbove(cwd).map((folder) => join(folder, dataDir));
+  const theirs = above.find((folder) => existsSync(join(folder, 'db.json')));
+  if (theirs === undefined) return [];
+  const use = `to use the existing one, start with --data-dir ${relative(cwd, theirs)}`;
+  return [`gateway-sim: created a new state in ${dataDir}; ${use}`];
 }

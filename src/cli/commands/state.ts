@@ -17,11 +17,7 @@ const YES = { yes: flag('skip the confirmation (not asked without a terminal)') 
 
 type ResetContext = Context & { options: GivenValues<typeof YES> };
 
-/**
- * Asks for confirmation before an irreversible change, but only on a terminal and without --yes.
- *
- * @throws GatewayError `check_failed` for any answer but yes
- */
+/** Asks for confirmation before an irreversible change, but only on a terminal and without --yes. */
 async function confirm(
   question: string,
   { options, io }: Pick<ResetContext, 'options' | 'io'>,
