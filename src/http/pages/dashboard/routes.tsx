@@ -1,6 +1,5 @@
 import { Hono } from 'hono';
 import { readTextFields } from '../../body.ts';
-import { serviceCaller } from '../../call-service.ts';
 import { type App, type AppContext, type AppDependencies, basePath } from '../../environment.ts';
 import { asGatewayError, requestLine, statusOf, unknownRoute } from '../../errors.ts';
 import DASHBOARD_STYLES from '../assets/dashboard.css?text';
@@ -44,7 +43,8 @@ export function dashboard(app: App, parts: AppDependencies): App {
   });
 
   const show = async (c: AppContext, page: PageRenderer, query: FormValues, refusal?: Refusal) => {
-    const shown = await page({ parts, query, id: c.req.param('id') ?? '' });
+    const shown = page({ parts, query, id: c.req.param('id') ?? '', refusal });
+    if (typeof shown === 'string') return c.redirect(basePath(parts.runtime) + shown, 303);
     // The script gets 200 even for a removed page, because browsers log error statuses in the console.
     const status = refusal && !isScript(c) ? statusOf(refusal.error) : 200;
     const html = renderPage(c, parts, shown, refusal);
@@ -62,19 +62,7 @@ export function dashboard(app: App, parts: AppDependencies): App {
     return show(c, page, query, refusal).catch(() => show(c, missing, query, refusal));
   };
 
-  const callService = serviceCaller(app);
   for (const noun of NOUNS) {
-    for (const [path, moved] of Object.entries(noun.moved ?? {})) {
-      pages.get(path, async (c, next) => {
-        try {
-          const target = moved(parts, c.req.param('id') ?? '');
-          if (target !== undefined) return c.redirect(basePath(parts.runtime) + target, 303);
-        } catch (thrown) {
-          return refuse(c, missing, thrown);
-        }
-        return next();
-      });
-    }
     for (const [path, page] of Object.entries(noun.pages)) {
       pages.get(path, async (c) => {
         try {
@@ -93,7 +81,7 @@ export function dashboard(app: App, parts: AppDependencies): App {
         let values: FormValues = {};
         try {
           values = await readTextFields(c);
-          const next = await act(parts, values, id, callService);
+          const next = await act(parts, values, id, app);
           if (typeof next === 'object') return await show(c, page, next);
           const target = basePath(parts.runtime) + (next ?? ownPage(values['from'], withId(above, id)));
           if (!isScript(c)) return c.redirect(target, 303);
