@@ -6,7 +6,7 @@ import type { PageRenderer } from './page.tsx';
 import { type FormValues, LISTS, listPath, PER_PAGE, PLACES, type Place } from './paths.ts';
 import { capitalized, grouped } from './text.ts';
 
-/** A filter of a list: one click selects a value, and each shows how many records have it. */
+/** The filter of a list: one click selects a value, and each shows how many records have it. */
 interface Choice<Item> {
   name: keyof Item & string;
   values: readonly string[];
@@ -16,20 +16,16 @@ interface Choice<Item> {
   of?: (item: Item, parts: AppDependencies) => readonly string[];
 }
 
-interface Filter<Item> {
-  choices: readonly Choice<Item>[];
-  /** The fields in which the search looks for every word. */
-  texts: readonly (keyof Item)[];
-  /** Whether an audit made an item. These are collapsed. */
-  isOfAudit?: (item: Item, parts: AppDependencies) => boolean;
-}
-
 /** The definition of a list. */
 export interface List<Item> {
   place: Place;
   /** The name of one record, in the singular. */
   noun: string;
-  filter: Filter<Item>;
+  choice?: Choice<Item>;
+  /** The fields in which the search looks for every word. */
+  texts: readonly (keyof Item)[];
+  /** Whether an audit made an item. These are collapsed. */
+  isOfAudit?: (item: Item, parts: AppDependencies) => boolean;
   /** Shown next to the heading of a list that is not empty. */
   action?: Child;
   /** Shown between the heading and the list. */
@@ -44,17 +40,17 @@ export interface List<Item> {
 }
 
 export function listPage<Item extends object>(list: List<Item>): PageRenderer {
-  const { place, noun, filter } = list;
+  const { place, noun, choice } = list;
   const { name: title, path: unfiltered } = PLACES[place];
   return ({ parts, query: request }) => {
-    const query = queryOf(request, filter);
+    const query = queryOf(request, list);
     const path = listPath(place, query);
     const all = list.records(parts, query);
-    const ofAudits = all.filter((item) => filter.isOfAudit?.(item, parts));
+    const ofAudits = all.filter((item) => list.isOfAudit?.(item, parts));
     const hidden = new Set(query['audits'] === undefined ? ofAudits : []);
     const records = all.filter((item) => !hidden.has(item));
     const isEmpty = records.length === 0;
-    const found = records.filter(matcher(filter, query, parts));
+    const found = records.filter(matcher(list, query, parts));
     const page = Math.max(1, Number(query['page'] ?? 1));
     const start = (page - 1) * PER_PAGE;
     const end = Math.min(start + PER_PAGE, found.length);
@@ -64,16 +60,15 @@ export function listPage<Item extends object>(list: List<Item>): PageRenderer {
         <div class="toolbar">
           <h1>{title}</h1>
           {!isEmpty && list.action}
-          {!isEmpty &&
-            filter.choices.map((choice) => (
-              <Choices
-                id={`${place}-${choice.name}`}
-                choice={choice}
-                chosen={query[choice.name] || undefined}
-                to={(value) => listPath(place, { ...query, [choice.name]: value, page: undefined })}
-                counts={countsOf(choice, records, parts)}
-              />
-            ))}
+          {!isEmpty && choice && (
+            <Choices
+              id={`${place}-${choice.name}`}
+              choice={choice}
+              chosen={query[choice.name] || undefined}
+              to={(value) => listPath(place, { ...query, [choice.name]: value, page: undefined })}
+              counts={countsOf(choice, records, parts)}
+            />
+          )}
         </div>
         {list.notice?.(parts)}
         {query['text'] && (
@@ -146,10 +141,11 @@ export function listPage<Item extends object>(list: List<Item>): PageRenderer {
 }
 
 /** Reads the filter and the page of a list. A page that is not a number is ignored. */
-function queryOf<Item>({ page, ...query }: FormValues, { choices }: Filter<Item>): FormValues {
-  const names = [...choices.map(({ name }) => name), 'text', 'audits'];
+function queryOf<Item>({ page, ...query }: FormValues, { choice }: List<Item>): FormValues {
   return {
-    ...Object.fromEntries(names.map((name) => [name, query[name]])),
+    ...(choice && { [choice.name]: query[choice.name] }),
+    text: query['text'],
+    audits: query['audits'],
     page: page !== undefined && /^\d{1,10}$/.test(page) ? page : undefined,
   };
 }
@@ -157,12 +153,10 @@ function queryOf<Item>({ page, ...query }: FormValues, { choices }: Filter<Item>
 const valuesOf = <Item,>({ name, of }: Choice<Item>, item: Item, parts: AppDependencies) =>
   of ? of(item, parts) : [String(item[name])];
 
-function matcher<Item>({ choices, texts }: Filter<Item>, query: FormValues, parts: AppDependencies) {
-  const chosen = choices.filter(({ name }) => query[name]);
+function matcher<Item>({ choice, texts }: List<Item>, query: FormValues, parts: AppDependencies) {
+  const chosen = choice && query[choice.name];
   const hasText = textMatcher(texts, query['text']);
-  return (item: Item) =>
-    chosen.every((choice) => valuesOf(choice, item, parts).includes(query[choice.name] ?? '')) &&
-    hasText(item);
+  return (item: Item) => (!chosen || valuesOf(choice, item, parts).includes(chosen)) && hasText(item);
 }
 
 /**

@@ -20,31 +20,27 @@ const PAYMENTS: List<Payment> = {
   place: 'payments',
   noun: 'payment',
   action: <NewPaymentLink />,
-  filter: {
-    choices: [
-      {
-        name: 'status',
-        values: [ATTENTION, ...PAYMENT_STATUSES],
-        label: 'Status',
-        shown: { [ATTENTION]: <Status of="refused">Needs attention</Status> },
-        of: (payment, { payments }) =>
-          payments.attention(payment) ? [payment.status, ATTENTION] : [payment.status],
-      },
-    ],
-    texts: [
-      'identifier',
-      'id',
-      'trx',
-      'customerName',
-      'customerEmail',
-      'amount',
-      'currency',
-      'details',
-      'ipnUrl',
-      'mode',
-    ],
-    isOfAudit,
+  choice: {
+    name: 'status',
+    values: [ATTENTION, ...PAYMENT_STATUSES],
+    label: 'Status',
+    shown: { [ATTENTION]: <Status of="refused">Needs attention</Status> },
+    of: (payment, { payments }) =>
+      payments.attention(payment) ? [payment.status, ATTENTION] : [payment.status],
   },
+  texts: [
+    'identifier',
+    'id',
+    'trx',
+    'customerName',
+    'customerEmail',
+    'amount',
+    'currency',
+    'details',
+    'ipnUrl',
+    'mode',
+  ],
+  isOfAudit,
   notice: (parts) => <Rejected parts={parts} />,
   records: ({ payments }, { status }) => {
     const newest = [...payments.all.values()].reverse();

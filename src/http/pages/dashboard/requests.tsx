@@ -85,11 +85,9 @@ function sentIpns({ ipns }: AppDependencies): ListedRequest[] {
 const REQUESTS: List<ListedRequest> = {
   place: 'requests',
   noun: 'request',
-  filter: {
-    choices: [{ name: 'route', values: ROUTES, label: 'Route' }],
-    texts: ['method', 'target', 'status', 'result', 'identifier'],
-    isOfAudit: ({ paymentId }, { payments }) => payments.all.get(paymentId ?? '')?.settledBy === 'audit',
-  },
+  choice: { name: 'route', values: ROUTES, label: 'Route' },
+  texts: ['method', 'target', 'status', 'result', 'identifier'],
+  isOfAudit: ({ paymentId }, { payments }) => payments.all.get(paymentId ?? '')?.settledBy === 'audit',
   records: listedRequests,
   columns: ({ payments, secrets }) => [
     [
