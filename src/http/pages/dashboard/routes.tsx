@@ -2,11 +2,10 @@ import { Hono } from 'hono';
 import { readTextFields } from '../../body.ts';
 import { type App, type AppContext, type AppDependencies, basePath } from '../../environment.ts';
 import { asGatewayError, requestLine, statusOf, unknownRoute } from '../../errors.ts';
+import BASE_STYLES from '../assets/base.css?text';
 import DASHBOARD_STYLES from '../assets/dashboard.css?text';
 import SCRIPT from '../assets/live.ts?text';
-import STATUS_STYLES from '../assets/status.css?text';
 import { Link } from '../layout.tsx';
-import { BASE_STYLES } from '../styles.ts';
 import { CARD_PAGES } from './cards.tsx';
 import { renderPage } from './frame.tsx';
 import { IPN_PAGES } from './ipns.tsx';
@@ -102,7 +101,7 @@ export function dashboard(app: App, parts: AppDependencies): App {
       return c.body(text, 200, { 'Content-Type': `${type}; charset=UTF-8` });
     });
   asset('live.js', 'text/javascript', SCRIPT);
-  asset('dashboard.css', 'text/css', BASE_STYLES + DASHBOARD_STYLES + STATUS_STYLES);
+  asset('dashboard.css', 'text/css', BASE_STYLES + DASHBOARD_STYLES);
   // Users of the dashboard do not know the routes of its forms.
   pages.notFound((c) => refuse(c, missing, unknownRoute(requestLine(c), [])));
   pages.onError((error) => {
