@@ -26,7 +26,6 @@ import { notesOf } from '../record-requests.ts';
 
 export type Entry = Pick<CheckoutView, 'step' | 'value' | 'problem'>;
 
-/** A request to the checkout. */
 interface Visit {
   c: AppContext;
   parts: AppDependencies;

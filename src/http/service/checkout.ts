@@ -33,7 +33,6 @@ interface Checkout {
   sent: Map<string, Promise<CheckoutResult>>;
 }
 
-/** A request to the checkout. */
 interface CheckoutVisit extends Checkout {
   c: AppContext;
 }
@@ -218,7 +217,6 @@ function paymentOf(visit: CheckoutVisit): Payment {
   return payment;
 }
 
-/** The page of the current step. */
 async function show(visit: CheckoutVisit): Promise<Response> {
   const payment = paymentOf(visit);
   if (payment.status !== 'pending') return showEnd(visit, payment);
@@ -303,7 +301,6 @@ async function redirectToMerchant(
   return seeOther(visit.c, redirectUrl);
 }
 
-/** Redirects to the page of the current step. */
 function backToPage(visit: CheckoutVisit, more = ''): Response {
   const { c, parts, mode } = visit;
   const id = encodeURIComponent(idOf(visit));

@@ -35,9 +35,9 @@ interface Side {
   note?: Child;
 }
 
-/** A response next to its request. A string says why there is no response. */
 interface Sides {
   request: Side;
+  /** A string says why there is no response. */
   response: Side | string;
 }
 

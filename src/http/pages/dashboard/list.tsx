@@ -66,7 +66,8 @@ export function listPage<Item extends object>(list: List<Item>): PageRenderer {
               choice={choice}
               chosen={query[choice.name] || undefined}
               to={(value) => listPath(place, { ...query, [choice.name]: value, page: undefined })}
-              counts={countsOf(choice, records, parts)}
+              records={records}
+              parts={parts}
             />
           )}
         </div>
@@ -160,31 +161,35 @@ function matcher<Item>({ choice, texts }: List<Item>, query: FormValues, parts: 
 }
 
 /**
- * Links to the values of a choice.
+ * Links to the values of a choice, with the number of records that have each.
  *
- * @param props `to`: the path of the list with a value; `counts`: the number of all records, and by value
+ * @param props `to`: the path of the list with a value
  */
 function Choices<Item>(props: {
   id: string;
   choice: Choice<Item>;
   chosen: string | undefined;
   to: (value: string | undefined) => string;
-  counts: { all: number; of: Readonly<Record<string, number>> };
+  records: readonly Item[];
+  parts: AppDependencies;
 }) {
-  const { id, choice, chosen, to, counts } = props;
+  const { id, choice, chosen, to, records, parts } = props;
   const { values, label, shown } = choice;
+  const counts: Record<string, number> = {};
+  for (const item of records)
+    for (const value of valuesOf(choice, item, parts)) counts[value] = (counts[value] ?? 0) + 1;
   return (
     <nav id={id} aria-label={label}>
       <ul class="counts">
         <li>
           <Link href={to(undefined)} aria-current={chosen === undefined ? 'true' : undefined}>
-            <span class="number">{grouped(counts.all)}</span> all
+            <span class="number">{grouped(records.length)}</span> all
           </Link>
         </li>
         {values.map((value) => (
           <li>
             <Link href={to(value)} aria-current={value === chosen ? 'true' : undefined}>
-              <span class="number">{grouped(counts.of[value] ?? 0)}</span>{' '}
+              <span class="number">{grouped(counts[value] ?? 0)}</span>{' '}
               {shown?.[value] ?? <Status of={value} />}
             </Link>
           </li>
@@ -192,13 +197,6 @@ function Choices<Item>(props: {
       </ul>
     </nav>
   );
-}
-
-function countsOf<Item>(choice: Choice<Item>, records: readonly Item[], parts: AppDependencies) {
-  const counts: Record<string, number> = {};
-  for (const item of records)
-    for (const value of valuesOf(choice, item, parts)) counts[value] = (counts[value] ?? 0) + 1;
-  return { all: records.length, of: counts };
 }
 
 /** Maximum number of distinct words in a search (chosen), because every record is searched for each. */

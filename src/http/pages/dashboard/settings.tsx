@@ -86,14 +86,7 @@ function MerchantKeys({ merchant, parts }: { merchant: Merchant; parts: AppDepen
   );
 }
 
-/** A common fault, ready to set (chosen). */
-interface FaultPreset {
-  label: string;
-  /** What it does, in one sentence. */
-  does: string;
-  rule: FaultRule;
-}
-
+/** Common faults, ready to set (chosen), and what each does, in one sentence. */
 export const FAULT_PRESETS = {
   'receiver-down': {
     label: 'Receiver down',
@@ -115,12 +108,11 @@ export const FAULT_PRESETS = {
     does: 'Every IPN that your handler accepts is sent a second time.',
     rule: { route: 'ipn', duplicate: true },
   },
-} as const satisfies Record<string, FaultPreset>;
+} as const satisfies Record<string, { label: string; does: string; rule: FaultRule }>;
 
 const PresetForm = z.strictObject({ preset: z.enum(namesOf(FAULT_PRESETS)) });
 
-const SET = command('faults set', '--help');
-const PRESET = `${PLACES.settings.path}/preset`;
+const PRESET = `${path}/preset`;
 
 /** Shows the rules, and common faults, each with a button. */
 function Faults({ parts: { faults, runtime } }: { parts: AppDependencies }) {
@@ -143,7 +135,11 @@ function Faults({ parts: { faults, runtime } }: { parts: AppDependencies }) {
       </ul>
       <p>
         For any other rule:{' '}
-        <Copyable id="set-fault" text={runtime.style.command(SET)} what="the command that explains rules" />
+        <Copyable
+          id="set-fault"
+          text={runtime.style.command(command('faults set', '--help'))}
+          what="the command that explains rules"
+        />
       </p>
     </Section>
   );
