@@ -45,6 +45,8 @@ export function listPage<Item extends object>(list: List<Item>): PageRenderer {
   return ({ parts, query: request }) => {
     const query = queryOf(request, list);
     const path = listPath(place, query);
+    // The first page of the list with another filter, or another page.
+    const to = (changes: FormValues) => listPath(place, { ...query, page: undefined, ...changes });
     const all = list.records(parts, query);
     const ofAudits = all.filter((item) => list.isOfAudit?.(item, parts));
     const hidden = new Set(query['audits'] === undefined ? ofAudits : []);
@@ -65,7 +67,7 @@ export function listPage<Item extends object>(list: List<Item>): PageRenderer {
               id={`${place}-${choice.name}`}
               choice={choice}
               chosen={query[choice.name] || undefined}
-              to={(value) => listPath(place, { ...query, [choice.name]: value, page: undefined })}
+              to={(value) => to({ [choice.name]: value })}
               records={records}
               parts={parts}
             />
@@ -75,7 +77,7 @@ export function listPage<Item extends object>(list: List<Item>): PageRenderer {
         {query['text'] && (
           <p class="inline">
             Only matches of “{query['text']}”.
-            <Link href={listPath(place, { ...query, text: undefined, page: undefined })}>Show all</Link>
+            <Link href={to({ text: undefined })}>Show all</Link>
             {LISTS.filter((other) => other !== place).map((other) => (
               <Link href={listPath(other, { text: query['text'] })}>Search in {PLACES[other].name}</Link>
             ))}
@@ -96,15 +98,12 @@ export function listPage<Item extends object>(list: List<Item>): PageRenderer {
                 {grouped(start + 1)}-{grouped(end)} of {grouped(found.length)}
               </span>
               {page > 1 && (
-                <Link
-                  class="button plain"
-                  href={listPath(place, { ...query, page: page > 2 ? String(page - 1) : undefined })}
-                >
+                <Link class="button plain" href={to({ page: page > 2 ? String(page - 1) : undefined })}>
                   Newer
                 </Link>
               )}
               {end < found.length && (
-                <Link class="button plain" href={listPath(place, { ...query, page: String(page + 1) })}>
+                <Link class="button plain" href={to({ page: String(page + 1) })}>
                   Older
                 </Link>
               )}
@@ -123,13 +122,7 @@ export function listPage<Item extends object>(list: List<Item>): PageRenderer {
         {ofAudits.length > 0 && (
           <p class="soft">
             {grouped(ofAudits.length)} from audits,{' '}
-            <Link
-              href={listPath(place, {
-                ...query,
-                page: undefined,
-                audits: query['audits'] ? undefined : 'show',
-              })}
-            >
+            <Link href={to({ audits: query['audits'] ? undefined : 'show' })}>
               {query['audits'] ? 'hide' : 'show'}
             </Link>
           </p>
