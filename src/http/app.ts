@@ -19,7 +19,7 @@ import { injectFaults, serviceRoute } from './inject-faults.ts';
 import type { RequestListener } from './listener.ts';
 import { noteError, notesOf, recordRequests } from './record-requests.ts';
 import { mountCards } from './service/cards.ts';
-import { mountCheckout } from './service/checkout.ts';
+import { isBrowser, mountCheckout } from './service/checkout.ts';
 import { mountInitiate } from './service/initiate.ts';
 
 /** Creates a listener that answers requests with the routes of the app. */
@@ -106,7 +106,13 @@ export function createApp(parts: AppDependencies): App {
   async function explain(c: AppContext, error: GatewayError): Promise<Response> {
     const { path } = c.req;
     const { runtime } = parts;
-    if (error.code === 'not_found' && isVisit(c) && !isControl(path) && serviceRoute(path) === null) {
+    if (
+      error.code === 'not_found' &&
+      c.req.method === 'GET' &&
+      isBrowser(c) &&
+      !isControl(path) &&
+      serviceRoute(path) === null
+    ) {
       c.get('requestLog').notes = notesOf(error, runtime);
       const { nowherePage } = await import('./pages/mount.tsx');
       return c.html(nowherePage(c, runtime, error.message), statusOf(error));
@@ -117,10 +123,6 @@ export function createApp(parts: AppDependencies): App {
     return c.json(isControl(path) ? error.toJSON() : serviceError(error), statusOf(error));
   }
 }
-
-/** Whether a browser opens an address, so that a person reads the response. */
-const isVisit = ({ req }: AppContext) =>
-  req.method === 'GET' && req.header('accept')?.includes('text/html') === true;
 
 /** Maximum time for which an unread body is read before the response is sent (real time). */
 const MAX_DISCARD_MS = 2_000;

@@ -1,3 +1,4 @@
+import type { RouterRoute } from 'hono/types';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { hostName, isLoopback } from '../contract/address.ts';
 import { command, ERRORS, GatewayError, hint, nearestName } from '../contract/error.ts';
@@ -18,11 +19,7 @@ export function statusOf({ code }: GatewayError): ContentfulStatusCode {
   return ERRORS[code].status;
 }
 
-/** A route as Hono lists it. */
-interface KnownRoute {
-  method: string;
-  path: string;
-}
+type KnownRoute = Pick<RouterRoute, 'method' | 'path'>;
 
 export const requestLine = ({ req }: AppContext) => ({
   method: req.method,

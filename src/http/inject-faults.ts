@@ -23,7 +23,6 @@ const NO_RESPONSE = 444;
 /** Statuses whose responses have no body. */
 const BODILESS = new Set([204, 205, 304]);
 
-/** The input of an effect. */
 interface Faulty {
   c: AppContext;
   rule: FaultRule;

@@ -1,5 +1,4 @@
 import type { RouterRoute } from 'hono/types';
-import type * as z from 'zod/mini';
 import { ControlError, ServiceError } from '../contract/error-body.ts';
 import { SimEvent } from '../contract/event.ts';
 import { type Field, type JsonSchema, MESSAGES, type Message, messageOf } from '../contract/field.ts';
@@ -35,7 +34,7 @@ export function openApiDocument(
     servers: [{ url: runtime.baseUrl() }],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths: pathsOf(routes),
-    webhooks: { ipn: { post: ipnOperation(Ipn) } },
+    webhooks: { ipn: { post: ipnOperation() } },
     components: {
       schemas: sourced(componentSchemas()),
       responses: ERROR_RESPONSES,
@@ -101,7 +100,7 @@ function pathsOf(routes: readonly RouterRoute[]): Record<string, Record<string, 
 }
 
 /** The IPN that the service posts to a merchant. */
-function ipnOperation(schema: z.ZodMiniType): OperationObject {
+function ipnOperation(): OperationObject {
   return {
     ...describeOperation('ipn', '', {
       tag: 'Service: payments',
@@ -109,7 +108,7 @@ function ipnOperation(schema: z.ZodMiniType): OperationObject {
       description: 'Posted to the ipn_url of a payment when it succeeds. Other outcomes need --ipn-on.',
       source: 'documented',
       lines: 'ipn-*, signature*',
-      body: { types: [FORM_TYPE, JSON_TYPE], schema },
+      body: { types: [FORM_TYPE, JSON_TYPE], schema: Ipn },
       answers: [],
       errors: [],
     }),

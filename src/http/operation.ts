@@ -32,10 +32,6 @@ export interface Answer {
   headers?: Readonly<Record<string, string>>;
 }
 
-export function seeOtherAnswer(description: string): Answer {
-  return { status: 303, description, headers: { Location: 'The next page for the browser.' } };
-}
-
 /** The description of a route in the OpenAPI document, without its method and path. */
 export interface Operation {
   tag: Tag;

@@ -82,25 +82,21 @@ export function mountControl(
   for (const [tag, routes] of Object.entries(groups)) {
     for (const route of routes) {
       const [method = '', path = ''] = route.key.split(' ');
-      const { summary, description, params, headers, query, body, answer, status = 200, type } = route;
+      const { body, answer, status = 200, type, errors = [] } = route;
       const describe = (): Operation => ({
+        ...route,
         tag: tag as Tag,
         source: 'chosen',
         security: 'controlToken',
-        summary,
-        description,
-        params,
-        headers,
-        query,
         body: body && { schema: body, optional: route.optionalBody },
         answers: [{ status, type, schemas: [answer ?? []].flat() }],
-        errors: [403, ...(path.includes(':') ? [404] : []), 422, ...(route.errors ?? [])],
+        errors: [403, ...(path.includes(':') ? [404] : []), 422, ...errors],
       });
       const handle = async (c: AppContext) => {
         const result = await route.run({
           c,
           params: c.req.param(),
-          query: parseInput(query ?? NOTHING, queryOf(c)),
+          query: parseInput(route.query ?? NOTHING, queryOf(c)),
           body: route.readsBody ? undefined : await bodyOf(c, route),
         });
         if (result instanceof Response) return result;

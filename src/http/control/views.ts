@@ -54,11 +54,13 @@ export function wholeList<View>(data: View[]): { data: View[]; nextCursor: null 
 }
 
 export function paymentView(payment: stored.Payment, { runtime, payments }: AppDependencies): Payment {
-  const record = project(Payment, payment);
-  const checkoutUrl = checkoutUrlOf(payment, runtime.baseUrl());
-  const verdict = verdictView(payments.verdict(payment));
-  const { words: shop } = payments.shopState(payment);
-  return { ...record, checkoutUrl, mappedTo: mappedAddresses(payment, runtime), verdict, shop };
+  return {
+    ...project(Payment, payment),
+    checkoutUrl: checkoutUrlOf(payment, runtime.baseUrl()),
+    mappedTo: mappedAddresses(payment, runtime),
+    verdict: verdictView(payments.verdict(payment)),
+    shop: payments.shopState(payment).words,
+  };
 }
 
 /** The mapped addresses of a payment; null if none is mapped. */
@@ -85,34 +87,25 @@ export function deliveryView(
   { ipns }: Pick<AppDependencies, 'ipns'>,
   underWay = ipns.underWay(delivery.id),
 ): Delivery {
-  const record = project(Delivery, delivery);
-  const { attemptCount } = delivery;
+  const { id, attemptCount } = delivery;
   // A record from the event log has only the attempts that had been made by then.
-  const attempts = ipns.attemptsOf(delivery.id).slice(0, attemptCount).map(attemptView);
-  const note = noteOf(delivery, attempts.at(-1));
-  const verdict = verdictFields(ipns.verdict(delivery));
-  const changes = ipns.changesOf(delivery.id);
+  const attempts = ipns.attemptsOf(id).slice(0, attemptCount).map(attemptView);
   return {
-    ...record,
+    ...project(Delivery, delivery),
     attempts,
     underWay,
     forwardedTo: ipns.forwardedTo(delivery),
-    note,
-    changes,
-    changesUnknown: delivery.attemptCount > 0 ? ipns.whyUnknown(delivery.id) : null,
-    ...verdict,
+    note: noteOf(delivery, attempts.at(-1)),
+    changes: ipns.changesOf(id),
+    changesUnknown: attemptCount > 0 ? ipns.whyUnknown(id) : null,
+    ...verdictFields(ipns.verdict(delivery)),
   };
 }
 
 export function settledView(settled: SettledPayment, parts: AppDependencies): Settled {
   const payment = paymentView(settled.payment, parts);
-  return {
-    payment,
-    delivery: settled.delivery && deliveryView(settled.delivery, parts),
-    redirectUrl: settled.redirectUrl,
-    ...(settled.visit !== undefined && { visit: settled.visit }),
-    verdict: payment.verdict,
-  };
+  const delivery = settled.delivery && deliveryView(settled.delivery, parts);
+  return { ...settled, payment, delivery, verdict: payment.verdict };
 }
 
 export function cardView(card: stored.Card): Card {

@@ -8,13 +8,15 @@ import {
   type PaymentStatus,
 } from '../../contract/vocabulary.ts';
 import type { Payment } from '../../domain/state.ts';
+import { PAYMENT_PARAMETER } from '../../service/names.ts';
+import BASE_STYLES from './assets/base.css?text';
 import BUSY from './assets/busy.ts?text';
+import CHECKOUT_STYLES from './assets/checkout.css?text';
 import CLOSED_STYLES from './assets/closed.css?text';
 import PANEL_STYLES from './assets/panel.css?text';
 import { fill, WORDING, type Wording } from './checkout-texts.ts';
 import { CUSTOMERS } from './dashboard/paths.ts';
 import { inGroups, Link, type PageView, renderDocument, useWording, wordByWord } from './layout.tsx';
-import { CHECKOUT_STYLES } from './styles.ts';
 
 /** Renders the page that asks for the customer's e-mail or verification code, as a whole HTML document. */
 export function checkoutPage(view: CheckoutView): string {
@@ -25,10 +27,7 @@ export function checkoutPage(view: CheckoutView): string {
   return renderDocument(
     view,
     view.problem ? fill(words.errorTitle, { title }) : title,
-    [
-      <style nonce={view.nonce}>{raw(panel ? CHECKOUT_STYLES + PANEL_STYLES : CHECKOUT_STYLES)}</style>,
-      <script nonce={view.nonce}>{raw(BUSY)}</script>,
-    ],
+    [styles(view, panel ? PANEL_STYLES : ''), <script nonce={view.nonce}>{raw(BUSY)}</script>],
     <>
       <main class="card checkout">
         <section class="summary" aria-label={words.facts.label}>
@@ -50,10 +49,14 @@ export function checkoutPage(view: CheckoutView): string {
   );
 }
 
+function styles({ nonce }: PageView, more: string) {
+  return <style nonce={nonce}>{raw(BASE_STYLES + CHECKOUT_STYLES + more)}</style>;
+}
+
 /** Renders a page with a single card, styled like the checkout. */
 export function renderCard(view: PageView, title: string, children: Child, below?: Child): string {
-  const styles = <style nonce={view.nonce}>{raw(CHECKOUT_STYLES + CLOSED_STYLES)}</style>;
-  return renderDocument(view, title, styles, [<main class="card closed">{children}</main>, below]);
+  const content = [<main class="card closed">{children}</main>, below];
+  return renderDocument(view, title, styles(view, CLOSED_STYLES), content);
 }
 
 interface End {
@@ -62,12 +65,14 @@ interface End {
   title: string;
   text?: string;
   more?: Child;
+  /** For the developer, in English. */
+  detail?: string;
   /** The button below the text; no button if its URL is null. */
   back?: { url: string | null; label: string };
   dashboard?: string | null;
 }
 
-export function renderEnd(view: PageView, { sign, title, text, more, back, dashboard }: End): string {
+export function renderEnd(view: PageView, { sign, title, text, more, detail, back, dashboard }: End): string {
   return renderCard(
     view,
     title,
@@ -78,6 +83,11 @@ export function renderEnd(view: PageView, { sign, title, text, more, back, dashb
       <h1>{title}</h1>
       {text !== undefined && <p>{text}</p>}
       {more}
+      {detail !== undefined && (
+        <p class="detail" lang="en">
+          {detail}
+        </p>
+      )}
       {back && back.url !== null && (
         <a class="button" href={back.url}>
           {back.label}
@@ -132,31 +142,11 @@ export function closedPage(view: ClosedView): string {
   });
 }
 
-/**
- * Renders the page for a request that the checkout rejected, as a whole HTML document.
- *
- * @param view `message`: the reason, for the developer; `backUrl`: the checkout's URL, null for an unknown payment;
- *   `dashboard`: as on a closed page
- */
-export function refusedPage(
-  view: PageView & { message: string } & Pick<ClosedView, 'backUrl' | 'dashboard'>,
-): string {
-  const { title, text, back } = WORDING[view.language].refused;
-  const more = (
-    <p class="detail" lang="en">
-      {view.message}
-    </p>
-  );
-  const { backUrl: url, dashboard } = view;
-  return renderEnd(view, { sign: 'failed', title, text, more, back: { url, label: back }, dashboard });
-}
-
 export interface CheckoutView extends PageView {
   step: 'email' | 'code';
   payment: PaymentSummary;
   /** The checkout's path without its query. Forms post below it. */
   path: string;
-  parameter: string;
   /** Identifies this page, so that a form that is sent twice counts once. */
   page: string;
   value: string;
@@ -238,7 +228,7 @@ function SandboxNotice({ view }: StepProps) {
         </PostForm>
       ) : (
         <form method="get" action={view.path}>
-          <input type="hidden" name={view.parameter} value={view.payment.id} />
+          <input type="hidden" name={PAYMENT_PARAMETER} value={view.payment.id} />
           <input type="hidden" name="fill" value="1" />
           {fillIn}
         </form>
@@ -303,8 +293,8 @@ function PostForm(props: StepProps & { name: string; class?: string; children: C
   );
 }
 
-function actionOf({ path, parameter, payment, page }: CheckoutView, name: string): string {
-  return `${path}/${name}?${parameter}=${encodeURIComponent(payment.id)}&page=${encodeURIComponent(page)}`;
+function actionOf({ path, payment, page }: CheckoutView, name: string): string {
+  return `${path}/${name}?${PAYMENT_PARAMETER}=${encodeURIComponent(payment.id)}&page=${encodeURIComponent(page)}`;
 }
 
 /** What a customer sees of a payment on any checkout page. The amount is already formatted. */

@@ -1,5 +1,6 @@
 import { setCookie } from 'hono/cookie';
 import { command } from '../../contract/error.ts';
+import { namesOf } from '../../contract/vocabulary.ts';
 import { readTextFields } from '../body.ts';
 import {
   type App,
@@ -14,12 +15,9 @@ import { Command, renderCard, renderEnd } from './checkout.tsx';
 import { WORDING } from './checkout-texts.ts';
 import { ownPage, PLACES, UI } from './dashboard/paths.ts';
 import { capitalized } from './dashboard/text.ts';
-import { ICON_SVG, type PageView, pageView } from './layout.tsx';
+import { ICON_SVG, pageView } from './layout.tsx';
 
 const TOKEN_PATH = '/_sim/ui/token';
-
-/** The signs of the default success_url and cancel_url of `payments create`. */
-const SIGNS = { paid: 'succeeded', canceled: 'canceled' } as const;
 
 /**
  * Mounts the pages that need no token: the token form, and pages that reveal nothing. A customer on another machine can
@@ -27,9 +25,15 @@ const SIGNS = { paid: 'succeeded', canceled: 'canceled' } as const;
  */
 export function mountOpenPages(app: App, parts: AppDependencies): void {
   const { runtime } = parts;
-  for (const which of ['paid', 'canceled'] as const) {
-    const dashboard = runtime.options.panel ? PLACES.payments.path : null;
-    app.get(`/_sim/ui/${which}`, (c) => c.html(thanksPage(which, pageView(c, runtime, 'system'), dashboard)));
+  const dashboard = runtime.options.panel ? PLACES.payments.path : null;
+  // The default success_url and cancel_url of `payments create`.
+  const thanks = { paid: 'succeeded', canceled: 'canceled' } as const;
+  for (const which of namesOf(thanks)) {
+    app.get(`/_sim/ui/${which}`, (c) => {
+      const view = pageView(c, runtime, 'system');
+      const { title, text } = WORDING[view.language].thanks[which];
+      return c.html(renderEnd(view, { sign: thanks[which], title, text, dashboard }));
+    });
   }
   // The default site_logo.
   app.get('/_sim/ui/logo.svg', (c) => {
@@ -65,53 +69,30 @@ export function mountDashboard(app: App, parts: AppDependencies): void {
   app.all(`${UI}/*`, answer);
 }
 
-/** Renders a thank-you page. It reveals nothing about payments, because anyone can open it. */
-function thanksPage(which: keyof typeof SIGNS, view: PageView, dashboard: string | null): string {
-  const { title, text } = WORDING[view.language].thanks[which];
-  return renderEnd(view, { sign: SIGNS[which], title, text, dashboard });
-}
-
 /** Renders the page for an address that does not exist, for people who follow a wrong link. @param message in English */
 export function nowherePage(c: AppContext, runtime: ServerRuntime, message: string): string {
   const view = pageView(c, runtime, 'system');
   const { title, home } = WORDING[view.language].nowhere;
-  const more = (
-    <p class="detail" lang="en">
-      {capitalized(message)}.
-    </p>
-  );
   const back = { url: view.base + PLACES.payments.path, label: home };
-  return renderEnd(view, { sign: 'unknown', title, more, back });
+  return renderEnd(view, { sign: 'unknown', title, detail: `${capitalized(message)}.`, back });
 }
 
-/** @param to the page to open after a valid token */
+/** @param to the page to open after a valid token; @param wrong whether a wrong one was entered */
 function askForToken(c: AppContext, runtime: ServerRuntime, to: string, wrong = false): Response {
-  const start = runtime.style.command(command('start'));
-  const action = `${TOKEN_PATH}?${new URLSearchParams({ to })}`;
-  return c.html(tokenPage(pageView(c, runtime, 'system'), { start, action, wrong }), 401);
-}
-
-/**
- * Renders the page that asks for the control token, as a whole HTML document.
- *
- * @param form `start`: the command that printed the token, as the user would type it; `action`: where the form posts;
- *   `wrong`: whether a wrong token was entered
- */
-function tokenPage(
-  view: PageView,
-  { start, action, wrong }: { start: string; action: string; wrong: boolean },
-): string {
+  const view = pageView(c, runtime, 'system');
   const texts = WORDING[view.language].token;
-  return renderCard(
+  const start = <Command text={runtime.style.command(command('start'))} />;
+  const action = `${view.base}${TOKEN_PATH}?${new URLSearchParams({ to })}`;
+  const html = renderCard(
     view,
     `${texts.title} · gateway-sim`,
     <>
       <h1>{texts.title}</h1>
       <p>
-        {texts.text} <Command text={start} />.
+        {texts.text} {start}.
       </p>
       <section class="step">
-        <form method="post" action={view.base + action} novalidate>
+        <form method="post" action={action} novalidate>
           <label for="token">{texts.title}</label>
           <input
             id="token"
@@ -125,7 +106,7 @@ function tokenPage(
           {wrong && (
             <p class="problem" role="alert" id="problem">
               <span>
-                {texts.wrong} <Command text={start} />.
+                {texts.wrong} {start}.
               </span>
             </p>
           )}
@@ -136,4 +117,5 @@ function tokenPage(
       </section>
     </>,
   );
+  return c.html(html, 401);
 }

@@ -4,7 +4,7 @@ import { shellWord } from '../../contract/curl.ts';
 import { command, type GatewayError } from '../../contract/error.ts';
 import { moment } from '../../contract/time.ts';
 import type { Payment } from '../../domain/state.ts';
-import { CHECKOUT_PATHS, checkoutUrlOf, PAYMENT_PARAMETER } from '../../service/names.ts';
+import { CHECKOUT_PATHS, checkoutUrlOf } from '../../service/names.ts';
 import { type AppContext, type AppDependencies, basePath, type ServerRuntime } from '../environment.ts';
 import { statusOf } from '../errors.ts';
 import {
@@ -13,9 +13,9 @@ import {
   closedPage,
   type LiveTip,
   type PaymentSummary,
-  refusedPage,
+  renderEnd,
 } from '../pages/checkout.tsx';
-import type { Language } from '../pages/checkout-texts.ts';
+import { type Language, WORDING } from '../pages/checkout-texts.ts';
 import { PLACES, recordPath } from '../pages/dashboard/paths.ts';
 import { type PageView, pageView, shownAmount } from '../pages/layout.tsx';
 import { notesOf } from '../record-requests.ts';
@@ -26,7 +26,6 @@ import { notesOf } from '../record-requests.ts';
 
 export type Entry = Pick<CheckoutView, 'step' | 'value' | 'problem'>;
 
-/** A request to the checkout. */
 interface Visit {
   c: AppContext;
   parts: AppDependencies;
@@ -50,7 +49,6 @@ export function showStep(
     step: step.name,
     payment: summaryOf(parts, payment, page.language),
     path: basePath(runtime) + CHECKOUT_PATHS[payment.mode],
-    parameter: PAYMENT_PARAMETER,
     page: randomBytes(16).toString('base64url'),
     value,
     email: step.email ?? '',
@@ -88,11 +86,17 @@ export function showClosed({ c, parts }: Visit, payment: Payment | null, stays =
 /** The page for a rejected request. */
 export function showRefused({ c, parts }: Visit, payment: Payment | null, error: GatewayError) {
   const { runtime } = parts;
-  const backUrl = payment && checkoutUrlOf(payment, basePath(runtime));
   c.get('requestLog').notes = notesOf(error, runtime);
-  const dashboard = dashboardOf(parts, payment);
   const page = customerView(c, runtime, payment);
-  const html = refusedPage({ ...page, message: error.message, backUrl, dashboard });
+  const { title, text, back } = WORDING[page.language].refused;
+  const html = renderEnd(page, {
+    sign: 'failed',
+    title,
+    text,
+    detail: error.message,
+    back: { url: payment && checkoutUrlOf(payment, basePath(runtime)), label: back },
+    dashboard: dashboardOf(parts, payment),
+  });
   return c.html(html, statusOf(error));
 }
 

@@ -16,7 +16,7 @@ import { readTextFields } from '../body.ts';
 import { type App, type AppContext, type AppDependencies, basePath } from '../environment.ts';
 import { asGatewayError } from '../errors.ts';
 import { rejectCrossSite } from '../guard.ts';
-import { type Answer, described, type Operation, seeOtherAnswer } from '../operation.ts';
+import { type Answer, described, type Operation } from '../operation.ts';
 import type { Entry } from './checkout-pages.ts';
 import { MODE_WORDS } from './initiate.ts';
 
@@ -33,7 +33,6 @@ interface Checkout {
   sent: Map<string, Promise<CheckoutResult>>;
 }
 
-/** A request to the checkout. */
 interface CheckoutVisit extends Checkout {
   c: AppContext;
 }
@@ -42,7 +41,7 @@ interface CheckoutVisit extends Checkout {
 interface CheckoutStep {
   summary: string;
   description?: string;
-  form?: 'EmailForm' | 'CodeForm' | 'PanelForm';
+  form?: z.ZodMiniType;
   settles?: true;
   submit: (
     visit: CheckoutVisit,
@@ -53,11 +52,13 @@ interface CheckoutStep {
 
 const pages = () => import('./checkout-pages.ts');
 
+const entered = field(text, 'What the customer entered.');
+
 /** The forms by the last part of their path. */
 const STEPS: Readonly<Record<string, CheckoutStep>> = {
   email: {
     summary: 'Enter the e-mail',
-    form: 'EmailForm',
+    form: postedMessage('EmailForm', 'First step of the checkout.', { email: entered }),
     submit: async (visit, payment, { email: value = '' }) => {
       const problem = await visit.parts.checkout.enterEmail(payment, value, requestId(visit));
       return problem ? showAgain(visit, payment, { step: 'email', value, problem }) : backToPage(visit);
@@ -66,7 +67,7 @@ const STEPS: Readonly<Record<string, CheckoutStep>> = {
   code: {
     summary: 'Enter the verification code',
     description: `In live mode it is valid for ${CODE_LIFETIME_MS / 60_000} minutes. The correct code pays.`,
-    form: 'CodeForm',
+    form: postedMessage('CodeForm', 'Second step of the checkout.', { code: entered }),
     settles: true,
     submit: (visit, payment, { code = '' }) =>
       runOnce(visit, payment, 'code', () => visit.parts.checkout.enterCode(payment, code, requestId(visit))),
@@ -94,7 +95,10 @@ const STEPS: Readonly<Record<string, CheckoutStep>> = {
   panel: {
     summary: 'Settle from the simulator panel',
     description: 'Not available with --no-panel.',
-    form: 'PanelForm',
+    form: postedMessage('PanelForm', 'The form of the simulator panel.', {
+      outcome: field(z.enum(OUTCOMES), 'The outcome of the payment.'),
+      delivery: field(z.optional(z.enum(DELIVERY_ORDERS)), sentenceOf(SETTLE_FIELDS.delivery)),
+    }),
     settles: true,
     submit: async (visit, payment, fields) => {
       const { SettleInput } = await import('../../contract/payment.ts');
@@ -108,24 +112,17 @@ const STEPS: Readonly<Record<string, CheckoutStep>> = {
   },
 };
 
-const entered = field(text, 'What the customer entered.');
-
 const CheckoutQuery = query('CheckoutQuery', 'Selects the payment.', {
   [PAYMENT_PARAMETER]: field(text, 'The payment id in the checkout URL.'),
 });
 
-const FORMS = {
-  EmailForm: postedMessage('EmailForm', 'First step of the checkout.', { email: entered }),
-  CodeForm: postedMessage('CodeForm', 'Second step of the checkout.', { code: entered }),
-  PanelForm: postedMessage('PanelForm', 'The form of the simulator panel.', {
-    outcome: field(z.enum(OUTCOMES), 'The outcome of the payment.'),
-    delivery: field(z.optional(z.enum(DELIVERY_ORDERS)), sentenceOf(SETTLE_FIELDS.delivery)),
-  }),
-} as const;
-
 const page: Answer = { status: 200, description: 'A page.', type: HTML_TYPE };
 const stays: Answer = { ...page, description: 'Settled without a redirect: delivery `ipn-only`.' };
-const seeOtherPage = seeOtherAnswer('To the next page, or to the merchant’s URL, exactly as received.');
+const seeOtherPage: Answer = {
+  status: 303,
+  description: 'To the next page, or to the merchant’s URL, exactly as received.',
+  headers: { Location: 'The next page for the browser.' },
+};
 
 const VIEWS = {
   GET: 'The current step of the payment. A payment that settled automatically redirects to the merchant.',
@@ -168,7 +165,7 @@ export function mountCheckout(app: App, parts: AppDependencies): void {
         summary: `${summary}, in ${MODE_WORDS[mode]}`,
         description,
         source: 'chosen',
-        body: form && { types: [FORM_TYPE], schema: FORMS[form] },
+        body: form && { types: [FORM_TYPE], schema: form },
         answers: settles ? [stays, seeOtherPage] : [seeOtherPage],
         errors: [403, 404, 409, 410, ...(form ? [422] : [])],
       });
@@ -220,7 +217,6 @@ function paymentOf(visit: CheckoutVisit): Payment {
   return payment;
 }
 
-/** The page of the current step. */
 async function show(visit: CheckoutVisit): Promise<Response> {
   const payment = paymentOf(visit);
   if (payment.status !== 'pending') return showEnd(visit, payment);
@@ -305,7 +301,6 @@ async function redirectToMerchant(
   return seeOther(visit.c, redirectUrl);
 }
 
-/** Redirects to the page of the current step. */
 function backToPage(visit: CheckoutVisit, more = ''): Response {
   const { c, parts, mode } = visit;
   const id = encodeURIComponent(idOf(visit));
@@ -323,7 +318,7 @@ function remember<Value>(map: Map<string, Value>, key: string, value: Value): vo
 const requestId = ({ c }: CheckoutVisit): number | undefined => c.get('requestLog').id;
 
 /** Whether the client accepts HTML, as browsers do. */
-function isBrowser(c: AppContext): boolean {
+export function isBrowser(c: AppContext): boolean {
   return (c.req.header('accept') ?? '').includes('text/html');
 }
 

@@ -43,7 +43,6 @@ function checkout({ payment, ...changes }: CheckoutChanges = {}): string {
     step: 'email',
     payment: { ...PAYMENT, ...payment },
     path: PATH,
-    parameter: 'payment_id',
     page: 'page-1',
     value: '',
     email: changes.step === 'code' ? 'test_mode@mail.com' : '',

@@ -8,14 +8,8 @@ const COPIED_MS = 1500;
 /** If sending fails within this time, the form never reached the emulator. Later, it may have been processed. */
 const REFUSED_MS = 2000;
 
-function required(id: string): HTMLElement {
-  const element = document.getElementById(id);
-  if (!element) throw new Error(`the page has no #${id}`);
-  return element;
-}
-
-const main = required('content');
-const live = required('live');
+const main = document.getElementById('content') as HTMLElement;
+const live = document.getElementById('live') as HTMLElement;
 
 /** Whether an attribute is the user's or the script's. The fetched page does not know it. */
 function isOwn(name: string, element: Element): boolean {

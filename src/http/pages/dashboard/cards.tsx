@@ -17,10 +17,7 @@ import { capitalized } from './text.ts';
 const CARDS: List<Card> = {
   place: 'cards',
   noun: 'card',
-  filter: {
-    choices: [],
-    texts: ['title', 'id', 'number', 'nameOnCard', 'email'],
-  },
+  texts: ['title', 'id', 'number', 'nameOnCard', 'email'],
   records: ({ cards }) => [...cards.all.values()].reverse(),
   columns: (parts) => [
     ['Card', 'head', ({ id, title }) => <Link href={recordPath('cards', id)}>{title}</Link>],

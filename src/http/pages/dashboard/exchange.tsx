@@ -5,7 +5,7 @@ import type { RecordedRequest } from '../../../contract/event.ts';
 import { withPaymentDefaults } from '../../../contract/sample-values.ts';
 import { shownHeaders } from '../../../contract/secrets.ts';
 import type { Attempt } from '../../../domain/state.ts';
-import { initiateCall, type ServiceCall } from '../../../service/merchant.ts';
+import { initiateCall } from '../../../service/merchant.ts';
 import type { AppDependencies } from '../../environment.ts';
 import { Code, FoldedCode } from './blocks.tsx';
 import { PageContext } from './page.tsx';
@@ -18,16 +18,12 @@ export function SampleInitiate({ parts }: { parts: AppDependencies }) {
     { identifier: 'order-1' },
     { baseUrl, publicKey: parts.merchants.default.publicKey },
   );
-  const call = initiateCall('sandbox', values);
-  return <Code id="sample" text={curlOf(call, baseUrl)} what="The command that initiates a payment" />;
-}
-
-/** Returns the curl command for a service call. */
-function curlOf({ path, form = {} }: ServiceCall, baseUrl: string): string {
-  return [
+  const { path, form } = initiateCall('sandbox', values);
+  const curl = [
     `curl ${shellWord(baseUrl + path)}`,
     ...Object.entries(form).map(([name, value]) => `--data-urlencode ${quoted(`${name}=${value}`)}`),
   ].join(' \\\n  ');
+  return <Code id="sample" text={curl} what="The command that initiates a payment" />;
 }
 
 interface Side {
@@ -39,9 +35,9 @@ interface Side {
   note?: Child;
 }
 
-/** A response next to its request. A string says why there is no response. */
 interface Sides {
   request: Side;
+  /** A string says why there is no response. */
   response: Side | string;
 }
 

@@ -91,8 +91,11 @@ const pageOf = ({ id, paymentId }: Delivery) =>
   paymentId === null ? recordPath('ipns', id) : recordPath('payments', paymentId);
 
 /** An IPN that was sent by hand, without a payment. Other IPNs are on the page of their payment. */
-const ipnPage: PageRenderer = ({ parts, id }) => {
+const ipnPage: PageRenderer = ({ parts, id, refusal }) => {
   const delivery = parts.ipns.require(id);
+  const { paymentId, attemptCount } = delivery;
+  if (paymentId !== null && !refusal)
+    return `${recordPath('payments', paymentId)}#${attemptId(id, Math.max(1, attemptCount))}`;
   return recordPage(
     'ipns',
     id,
@@ -110,16 +113,9 @@ const ipnPage: PageRenderer = ({ parts, id }) => {
 };
 
 export const IPN_PAGES: NounPages = {
-  pages: { [IPN]: ipnPage },
-  moved: {
+  pages: {
     [`${UI}/ipns`]: () => listPath('payments', { status: ATTENTION }),
-    [IPN]: ({ ipns }, id) => {
-      const delivery = ipns.require(id);
-      const { paymentId, attemptCount } = delivery;
-      return paymentId === null
-        ? undefined
-        : `${pageOf(delivery)}#${attemptId(id, Math.max(1, attemptCount))}`;
-    },
+    [IPN]: ipnPage,
   },
   forms: {
     [`${IPN}/resend`]: async ({ ipns, secrets }, { to, from }, id) => {

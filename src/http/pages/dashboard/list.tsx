@@ -6,7 +6,7 @@ import type { PageRenderer } from './page.tsx';
 import { type FormValues, LISTS, listPath, PER_PAGE, PLACES, type Place } from './paths.ts';
 import { capitalized, grouped } from './text.ts';
 
-/** A filter of a list: one click selects a value, and each shows how many records have it. */
+/** The filter of a list: one click selects a value, and each shows how many records have it. */
 interface Choice<Item> {
   name: keyof Item & string;
   values: readonly string[];
@@ -16,20 +16,16 @@ interface Choice<Item> {
   of?: (item: Item, parts: AppDependencies) => readonly string[];
 }
 
-interface Filter<Item> {
-  choices: readonly Choice<Item>[];
-  /** The fields in which the search looks for every word. */
-  texts: readonly (keyof Item)[];
-  /** Whether an audit made an item. These are collapsed. */
-  isOfAudit?: (item: Item, parts: AppDependencies) => boolean;
-}
-
 /** The definition of a list. */
 export interface List<Item> {
   place: Place;
   /** The name of one record, in the singular. */
   noun: string;
-  filter: Filter<Item>;
+  choice?: Choice<Item>;
+  /** The fields in which the search looks for every word. */
+  texts: readonly (keyof Item)[];
+  /** Whether an audit made an item. These are collapsed. */
+  isOfAudit?: (item: Item, parts: AppDependencies) => boolean;
   /** Shown next to the heading of a list that is not empty. */
   action?: Child;
   /** Shown between the heading and the list. */
@@ -44,17 +40,19 @@ export interface List<Item> {
 }
 
 export function listPage<Item extends object>(list: List<Item>): PageRenderer {
-  const { place, noun, filter } = list;
+  const { place, noun, choice } = list;
   const { name: title, path: unfiltered } = PLACES[place];
   return ({ parts, query: request }) => {
-    const query = queryOf(request, filter);
+    const query = queryOf(request, list);
     const path = listPath(place, query);
+    // The first page of the list with another filter, or another page.
+    const to = (changes: FormValues) => listPath(place, { ...query, page: undefined, ...changes });
     const all = list.records(parts, query);
-    const ofAudits = all.filter((item) => filter.isOfAudit?.(item, parts));
+    const ofAudits = all.filter((item) => list.isOfAudit?.(item, parts));
     const hidden = new Set(query['audits'] === undefined ? ofAudits : []);
     const records = all.filter((item) => !hidden.has(item));
     const isEmpty = records.length === 0;
-    const found = records.filter(matcher(filter, query, parts));
+    const found = records.filter(matcher(list, query, parts));
     const page = Math.max(1, Number(query['page'] ?? 1));
     const start = (page - 1) * PER_PAGE;
     const end = Math.min(start + PER_PAGE, found.length);
@@ -64,22 +62,22 @@ export function listPage<Item extends object>(list: List<Item>): PageRenderer {
         <div class="toolbar">
           <h1>{title}</h1>
           {!isEmpty && list.action}
-          {!isEmpty &&
-            filter.choices.map((choice) => (
-              <Choices
-                id={`${place}-${choice.name}`}
-                choice={choice}
-                chosen={query[choice.name] || undefined}
-                to={(value) => listPath(place, { ...query, [choice.name]: value, page: undefined })}
-                counts={countsOf(choice, records, parts)}
-              />
-            ))}
+          {!isEmpty && choice && (
+            <Choices
+              id={`${place}-${choice.name}`}
+              choice={choice}
+              chosen={query[choice.name] || undefined}
+              to={(value) => to({ [choice.name]: value })}
+              records={records}
+              parts={parts}
+            />
+          )}
         </div>
         {list.notice?.(parts)}
         {query['text'] && (
           <p class="inline">
             Only matches of “{query['text']}”.
-            <Link href={listPath(place, { ...query, text: undefined, page: undefined })}>Show all</Link>
+            <Link href={to({ text: undefined })}>Show all</Link>
             {LISTS.filter((other) => other !== place).map((other) => (
               <Link href={listPath(other, { text: query['text'] })}>Search in {PLACES[other].name}</Link>
             ))}
@@ -100,15 +98,12 @@ export function listPage<Item extends object>(list: List<Item>): PageRenderer {
                 {grouped(start + 1)}-{grouped(end)} of {grouped(found.length)}
               </span>
               {page > 1 && (
-                <Link
-                  class="button plain"
-                  href={listPath(place, { ...query, page: page > 2 ? String(page - 1) : undefined })}
-                >
+                <Link class="button plain" href={to({ page: page > 2 ? String(page - 1) : undefined })}>
                   Newer
                 </Link>
               )}
               {end < found.length && (
-                <Link class="button plain" href={listPath(place, { ...query, page: String(page + 1) })}>
+                <Link class="button plain" href={to({ page: String(page + 1) })}>
                   Older
                 </Link>
               )}
@@ -127,13 +122,7 @@ export function listPage<Item extends object>(list: List<Item>): PageRenderer {
         {ofAudits.length > 0 && (
           <p class="soft">
             {grouped(ofAudits.length)} from audits,{' '}
-            <Link
-              href={listPath(place, {
-                ...query,
-                page: undefined,
-                audits: query['audits'] ? undefined : 'show',
-              })}
-            >
+            <Link href={to({ audits: query['audits'] ? undefined : 'show' })}>
               {query['audits'] ? 'hide' : 'show'}
             </Link>
           </p>
@@ -146,10 +135,11 @@ export function listPage<Item extends object>(list: List<Item>): PageRenderer {
 }
 
 /** Reads the filter and the page of a list. A page that is not a number is ignored. */
-function queryOf<Item>({ page, ...query }: FormValues, { choices }: Filter<Item>): FormValues {
-  const names = [...choices.map(({ name }) => name), 'text', 'audits'];
+function queryOf<Item>({ page, ...query }: FormValues, { choice }: List<Item>): FormValues {
   return {
-    ...Object.fromEntries(names.map((name) => [name, query[name]])),
+    ...(choice && { [choice.name]: query[choice.name] }),
+    text: query['text'],
+    audits: query['audits'],
     page: page !== undefined && /^\d{1,10}$/.test(page) ? page : undefined,
   };
 }
@@ -157,40 +147,42 @@ function queryOf<Item>({ page, ...query }: FormValues, { choices }: Filter<Item>
 const valuesOf = <Item,>({ name, of }: Choice<Item>, item: Item, parts: AppDependencies) =>
   of ? of(item, parts) : [String(item[name])];
 
-function matcher<Item>({ choices, texts }: Filter<Item>, query: FormValues, parts: AppDependencies) {
-  const chosen = choices.filter(({ name }) => query[name]);
+function matcher<Item>({ choice, texts }: List<Item>, query: FormValues, parts: AppDependencies) {
+  const chosen = choice && query[choice.name];
   const hasText = textMatcher(texts, query['text']);
-  return (item: Item) =>
-    chosen.every((choice) => valuesOf(choice, item, parts).includes(query[choice.name] ?? '')) &&
-    hasText(item);
+  return (item: Item) => (!chosen || valuesOf(choice, item, parts).includes(chosen)) && hasText(item);
 }
 
 /**
- * Links to the values of a choice.
+ * Links to the values of a choice, with the number of records that have each.
  *
- * @param props `to`: the path of the list with a value; `counts`: the number of all records, and by value
+ * @param props `to`: the path of the list with a value
  */
 function Choices<Item>(props: {
   id: string;
   choice: Choice<Item>;
   chosen: string | undefined;
   to: (value: string | undefined) => string;
-  counts: { all: number; of: Readonly<Record<string, number>> };
+  records: readonly Item[];
+  parts: AppDependencies;
 }) {
-  const { id, choice, chosen, to, counts } = props;
+  const { id, choice, chosen, to, records, parts } = props;
   const { values, label, shown } = choice;
+  const counts: Record<string, number> = {};
+  for (const item of records)
+    for (const value of valuesOf(choice, item, parts)) counts[value] = (counts[value] ?? 0) + 1;
   return (
     <nav id={id} aria-label={label}>
       <ul class="counts">
         <li>
           <Link href={to(undefined)} aria-current={chosen === undefined ? 'true' : undefined}>
-            <span class="number">{grouped(counts.all)}</span> all
+            <span class="number">{grouped(records.length)}</span> all
           </Link>
         </li>
         {values.map((value) => (
           <li>
             <Link href={to(value)} aria-current={value === chosen ? 'true' : undefined}>
-              <span class="number">{grouped(counts.of[value] ?? 0)}</span>{' '}
+              <span class="number">{grouped(counts[value] ?? 0)}</span>{' '}
               {shown?.[value] ?? <Status of={value} />}
             </Link>
           </li>
@@ -198,13 +190,6 @@ function Choices<Item>(props: {
       </ul>
     </nav>
   );
-}
-
-function countsOf<Item>(choice: Choice<Item>, records: readonly Item[], parts: AppDependencies) {
-  const counts: Record<string, number> = {};
-  for (const item of records)
-    for (const value of valuesOf(choice, item, parts)) counts[value] = (counts[value] ?? 0) + 1;
-  return { all: records.length, of: counts };
 }
 
 /** Maximum number of distinct words in a search (chosen), because every record is searched for each. */

@@ -2,8 +2,7 @@ import { type Child, createContext } from 'hono/jsx';
 import { type GatewayError, type HintStyle, PLAIN } from '../../../contract/error.ts';
 import type { Mask } from '../../../contract/secrets.ts';
 import type { Mode } from '../../../contract/vocabulary.ts';
-import type { CallService } from '../../call-service.ts';
-import type { AppDependencies } from '../../environment.ts';
+import type { App, AppDependencies } from '../../environment.ts';
 import { type FormValues, type Place, type RecordPlace, recordPath } from './paths.ts';
 
 export interface Page {
@@ -38,14 +37,16 @@ interface PageFacts {
 export const PageContext = createContext<PageFacts>({ style: PLAIN, now: 0, mask: (text) => text });
 
 /**
- * @param request `id`: the record in the path
+ * @param request `id`: the record in the path; `refusal`: the error that the page shows
+ * @returns the page, or the path where it is now
  * @throws GatewayError `not_found` for a record that does not exist
  */
 export type PageRenderer = (request: {
   parts: AppDependencies;
   query: FormValues;
   id: string;
-}) => Page | Promise<Page>;
+  refusal: Refusal | undefined;
+}) => Page | string;
 
 /**
  * Handles a submitted form.
@@ -58,14 +59,12 @@ export type FormAction = (
   parts: AppDependencies,
   fields: FormValues,
   id: string,
-  callService: CallService,
+  app: App,
 ) => Promise<string | undefined | FormValues>;
 
 /** The pages of one noun, and its forms, by the path that they post to. */
 export interface NounPages {
   pages: Readonly<Record<string, PageRenderer>>;
-  /** Returns where the page of an address is now; undefined if it is still there. */
-  moved?: Readonly<Record<string, (parts: AppDependencies, id: string) => string | undefined>>;
   /** The page above a form's path shows it again if it is rejected. */
   forms?: Readonly<Record<string, FormAction>>;
 }

@@ -1,7 +1,7 @@
 import { PAYMENT_STATUSES } from '../../../contract/vocabulary.ts';
 import type { Payment } from '../../../domain/state.ts';
 import type { AppDependencies } from '../../environment.ts';
-import { rejectedInitiates } from '../../rejected-initiates.ts';
+import { serviceRoute } from '../../inject-faults.ts';
 import { inGroups, Link, shownAmount } from '../layout.tsx';
 import { Ago, type Column, RecordLink, ShopStatus, Status, WarningCount } from './blocks.tsx';
 import { SampleInitiate } from './exchange.tsx';
@@ -11,6 +11,7 @@ import { NewPaymentLink } from './new-payment.tsx';
 import type { NounPages } from './page.tsx';
 import { ATTENTION, type FormValues, listPath, PLACES, recordPath, recordRoute, UI } from './paths.ts';
 import { PAYMENT_FORMS, paymentPage } from './payment.tsx';
+import { isRejected, pathOf } from './requests.tsx';
 import { clip, grouped } from './text.ts';
 
 const isOfAudit = ({ settledBy }: Payment) => settledBy === 'audit';
@@ -19,31 +20,27 @@ const PAYMENTS: List<Payment> = {
   place: 'payments',
   noun: 'payment',
   action: <NewPaymentLink />,
-  filter: {
-    choices: [
-      {
-        name: 'status',
-        values: [ATTENTION, ...PAYMENT_STATUSES],
-        label: 'Status',
-        shown: { [ATTENTION]: <Status of="refused">Needs attention</Status> },
-        of: (payment, { payments }) =>
-          payments.attention(payment) ? [payment.status, ATTENTION] : [payment.status],
-      },
-    ],
-    texts: [
-      'identifier',
-      'id',
-      'trx',
-      'customerName',
-      'customerEmail',
-      'amount',
-      'currency',
-      'details',
-      'ipnUrl',
-      'mode',
-    ],
-    isOfAudit,
+  choice: {
+    name: 'status',
+    values: [ATTENTION, ...PAYMENT_STATUSES],
+    label: 'Status',
+    shown: { [ATTENTION]: <Status of="refused">Needs attention</Status> },
+    of: (payment, { payments }) =>
+      payments.attention(payment) ? [payment.status, ATTENTION] : [payment.status],
   },
+  texts: [
+    'identifier',
+    'id',
+    'trx',
+    'customerName',
+    'customerEmail',
+    'amount',
+    'currency',
+    'details',
+    'ipnUrl',
+    'mode',
+  ],
+  isOfAudit,
   notice: (parts) => <Rejected parts={parts} />,
   records: ({ payments }, { status }) => {
     const newest = [...payments.all.values()].reverse();
@@ -107,7 +104,15 @@ function Resend({ payment, from, parts }: { payment: Payment; from: string; part
 
 /** The number of payments that were rejected at initiate. Only the request log knows them, and the reasons. */
 function Rejected({ parts }: { parts: AppDependencies }) {
-  const count = rejectedInitiates(parts);
+  const { length: count } = parts.events
+    .requests()
+    .filter(
+      (request) =>
+        request.method === 'POST' &&
+        serviceRoute(pathOf(request)) === 'initiate' &&
+        request.paymentId === null &&
+        isRejected(request),
+    );
   if (count === 0) return null;
   return (
     <p id="rejected" class="box">

@@ -7,7 +7,6 @@ import type { StoryStep } from '../../../usecases/story.ts';
 import { maskedRequest } from '../../control/views.ts';
 import type { AppDependencies } from '../../environment.ts';
 import { serviceRoute } from '../../inject-faults.ts';
-import { initiatedIdentifier, isRejected } from '../../rejected-initiates.ts';
 import { Link } from '../layout.tsx';
 import {
   Ago,
@@ -46,8 +45,8 @@ interface ListedRequest
 function listedRequests(parts: AppDependencies): ListedRequest[] {
   const { events, payments } = parts;
   const received = events.requests().map((request): ListedRequest => {
-    const { id, target, paymentId, requestBody } = request;
-    const route = serviceRoute(target.split('?', 1)[0] ?? '');
+    const { id, paymentId, requestBody } = request;
+    const route = serviceRoute(pathOf(request));
     return {
       ...request,
       id: String(id),
@@ -86,11 +85,9 @@ function sentIpns({ ipns }: AppDependencies): ListedRequest[] {
 const REQUESTS: List<ListedRequest> = {
   place: 'requests',
   noun: 'request',
-  filter: {
-    choices: [{ name: 'route', values: ROUTES, label: 'Route' }],
-    texts: ['method', 'target', 'status', 'result', 'identifier'],
-    isOfAudit: ({ paymentId }, { payments }) => payments.all.get(paymentId ?? '')?.settledBy === 'audit',
-  },
+  choice: { name: 'route', values: ROUTES, label: 'Route' },
+  texts: ['method', 'target', 'status', 'result', 'identifier'],
+  isOfAudit: ({ paymentId }, { payments }) => payments.all.get(paymentId ?? '')?.settledBy === 'audit',
   records: listedRequests,
   columns: ({ payments, secrets }) => [
     [
@@ -120,7 +117,23 @@ const REQUESTS: List<ListedRequest> = {
 };
 
 function titleOf({ method, target }: Pick<RecordedRequest, 'method' | 'target'>): string {
-  return `${method} ${target.split('?', 1)[0]}`;
+  return `${method} ${pathOf({ target })}`;
+}
+
+/** The path of a request, without its query. */
+export function pathOf({ target }: Pick<RecordedRequest, 'target'>): string {
+  return target.split('?', 1)[0] ?? '';
+}
+
+/** Initiate rejects many requests with status 200. */
+export function isRejected({ status, responseBody }: RecordedRequest): boolean {
+  return status >= 400 || responseBody?.startsWith('{"error"') === true;
+}
+
+/** The identifier in the body of an initiate request; '' if there is none. */
+function initiatedIdentifier(body: string): string {
+  if (!body.startsWith('{')) return new URLSearchParams(body).get('identifier') ?? '';
+  return /"identifier"\s*:\s*"([^"]*)"/.exec(body)?.[1] ?? '';
 }
 
 function ResponseStatus({ of }: { of: Pick<ListedRequest, 'status' | 'result' | 'shop'> }) {

@@ -1,13 +1,11 @@
 import { Hono } from 'hono';
 import { readTextFields } from '../../body.ts';
-import { serviceCaller } from '../../call-service.ts';
 import { type App, type AppContext, type AppDependencies, basePath } from '../../environment.ts';
 import { asGatewayError, requestLine, statusOf, unknownRoute } from '../../errors.ts';
+import BASE_STYLES from '../assets/base.css?text';
 import DASHBOARD_STYLES from '../assets/dashboard.css?text';
 import SCRIPT from '../assets/live.ts?text';
-import STATUS_STYLES from '../assets/status.css?text';
 import { Link } from '../layout.tsx';
-import { BASE_STYLES } from '../styles.ts';
 import { CARD_PAGES } from './cards.tsx';
 import { renderPage } from './frame.tsx';
 import { IPN_PAGES } from './ipns.tsx';
@@ -44,7 +42,8 @@ export function dashboard(app: App, parts: AppDependencies): App {
   });
 
   const show = async (c: AppContext, page: PageRenderer, query: FormValues, refusal?: Refusal) => {
-    const shown = await page({ parts, query, id: c.req.param('id') ?? '' });
+    const shown = page({ parts, query, id: c.req.param('id') ?? '', refusal });
+    if (typeof shown === 'string') return c.redirect(basePath(parts.runtime) + shown, 303);
     // The script gets 200 even for a removed page, because browsers log error statuses in the console.
     const status = refusal && !isScript(c) ? statusOf(refusal.error) : 200;
     const html = renderPage(c, parts, shown, refusal);
@@ -62,19 +61,7 @@ export function dashboard(app: App, parts: AppDependencies): App {
     return show(c, page, query, refusal).catch(() => show(c, missing, query, refusal));
   };
 
-  const callService = serviceCaller(app);
   for (const noun of NOUNS) {
-    for (const [path, moved] of Object.entries(noun.moved ?? {})) {
-      pages.get(path, async (c, next) => {
-        try {
-          const target = moved(parts, c.req.param('id') ?? '');
-          if (target !== undefined) return c.redirect(basePath(parts.runtime) + target, 303);
-        } catch (thrown) {
-          return refuse(c, missing, thrown);
-        }
-        return next();
-      });
-    }
     for (const [path, page] of Object.entries(noun.pages)) {
       pages.get(path, async (c) => {
         try {
@@ -93,7 +80,7 @@ export function dashboard(app: App, parts: AppDependencies): App {
         let values: FormValues = {};
         try {
           values = await readTextFields(c);
-          const next = await act(parts, values, id, callService);
+          const next = await act(parts, values, id, app);
           if (typeof next === 'object') return await show(c, page, next);
           const target = basePath(parts.runtime) + (next ?? ownPage(values['from'], withId(above, id)));
           if (!isScript(c)) return c.redirect(target, 303);
@@ -114,7 +101,7 @@ export function dashboard(app: App, parts: AppDependencies): App {
       return c.body(text, 200, { 'Content-Type': `${type}; charset=UTF-8` });
     });
   asset('live.js', 'text/javascript', SCRIPT);
-  asset('dashboard.css', 'text/css', BASE_STYLES + DASHBOARD_STYLES + STATUS_STYLES);
+  asset('dashboard.css', 'text/css', BASE_STYLES + DASHBOARD_STYLES);
   // Users of the dashboard do not know the routes of its forms.
   pages.notFound((c) => refuse(c, missing, unknownRoute(requestLine(c), [])));
   pages.onError((error) => {

@@ -1,14 +1,20 @@
+import * as z from 'zod/mini';
+import { type ActiveFault, describeFault } from '../../../contract/active-fault.ts';
 import { command, GatewayError } from '../../../contract/error.ts';
+import type { FaultRule } from '../../../contract/fault.ts';
+import { parseInput } from '../../../contract/input.ts';
 import type { Merchant } from '../../../contract/merchant.ts';
+import { timestamp } from '../../../contract/time.ts';
+import { namesOf } from '../../../contract/vocabulary.ts';
+import type { Wallet } from '../../../contract/wallet.ts';
+import type { Message } from '../../../domain/state.ts';
 import { INITIATE_PATHS } from '../../../service/names.ts';
 import type { AppDependencies } from '../../environment.ts';
-import { Link, shownAmount } from '../layout.tsx';
-import { Code, Copyable, Facts, More, Section } from './blocks.tsx';
-import { Customers } from './customers.tsx';
-import { FAULT_FORMS, Faults } from './faults.tsx';
+import { inGroups, Link, shownAmount } from '../layout.tsx';
+import { Code, type Column, Copyable, Facts, More, Section, Status, Table, Time } from './blocks.tsx';
 import { Field, Form, Submit } from './forms.tsx';
 import type { NounPages, PageRenderer } from './page.tsx';
-import { PER_PAGE, PLACES, RESUME_CLOCK, SIGNATURE } from './paths.ts';
+import { CLEAR_FAULTS, PER_PAGE, PLACES, RESUME_CLOCK, recordPath, SIGNATURE } from './paths.ts';
 
 const { name: title, path } = PLACES.settings;
 
@@ -80,10 +86,157 @@ function MerchantKeys({ merchant, parts }: { merchant: Merchant; parts: AppDepen
   );
 }
 
+/** Common faults, ready to set (chosen), and what each does, in one sentence. */
+export const FAULT_PRESETS = {
+  'receiver-down': {
+    label: 'Receiver down',
+    does: 'Every IPN fails as if your handler had returned 503.',
+    rule: { route: 'ipn', status: 503 },
+  },
+  'slow-gateway': {
+    label: 'Slow gateway',
+    does: 'Every response of the service takes 5 seconds longer.',
+    rule: { route: '/*', latency: '5s' },
+  },
+  'lost-ipn': {
+    label: 'Lost IPN',
+    does: 'The next attempt is lost: your handler never sees it.',
+    rule: { route: 'ipn', drop: true, times: 1 },
+  },
+  'ipn-twice': {
+    label: 'IPN twice',
+    does: 'Every IPN that your handler accepts is sent a second time.',
+    rule: { route: 'ipn', duplicate: true },
+  },
+} as const satisfies Record<string, { label: string; does: string; rule: FaultRule }>;
+
+const PresetForm = z.strictObject({ preset: z.enum(namesOf(FAULT_PRESETS)) });
+
+const PRESET = `${path}/preset`;
+
+/** Shows the rules, and common faults, each with a button. */
+function Faults({ parts: { faults, runtime } }: { parts: AppDependencies }) {
+  return (
+    <Section id="faults" title="Faults">
+      <Table
+        id="fault-list"
+        label="Rules, in the order in which they apply"
+        columns={COLUMNS}
+        rows={faults.list}
+        none="No faults are active."
+      />
+      <ul class="choices">
+        {Object.entries(FAULT_PRESETS).map(([name, { label, does }]) => (
+          <li>
+            <Form to={PRESET} send={['preset', name]} submit={label} />
+            <p>{does}</p>
+          </li>
+        ))}
+      </ul>
+      <p>
+        For any other rule:{' '}
+        <Copyable
+          id="set-fault"
+          text={runtime.style.command(command('faults set', '--help'))}
+          what="the command that explains rules"
+        />
+      </p>
+    </Section>
+  );
+}
+
+const COLUMNS: readonly Column<ActiveFault>[] = [
+  ['Rule', 'head', describeFault],
+  ['Used', 'plain', ({ used }) => used, 'Used'],
+  [
+    'Action',
+    'plain',
+    ({ rule: { route, identifier = '' } }) => (
+      <Form
+        to={CLEAR_FAULTS}
+        hidden={{ route, identifier }}
+        submit="Clear"
+        about={`${route} ${identifier}`}
+      />
+    ),
+  ],
+];
+
+/** Shows who can pay: the sandbox's customer, the wallets of live mode, and the codes that were "sent" to them. */
+function Customers({ parts }: { parts: AppDependencies }) {
+  const { sandboxEmail, sandboxCode } = parts.runtime.settings;
+  const { messages } = parts.checkout;
+  const wallets = [...parts.wallets.all.values()];
+  return (
+    <Section id="customers" title="Test customers">
+      <Facts
+        rows={[
+          ['Sandbox e-mail', <Copyable id="sandbox-email" text={sandboxEmail} what="the sandbox e-mail" />],
+          ['Sandbox code', <Copyable id="sandbox-code" text={sandboxCode} what="the sandbox code" />],
+        ]}
+      />
+      <h3>Codes sent in live mode</h3>
+      <Table
+        id="message-list"
+        label="Codes, newest first"
+        columns={codeColumns(parts)}
+        rows={messages.page(PER_PAGE, undefined, () => true).data}
+        none="None yet. A live checkout sends a code when the customer enters the e-mail of a wallet."
+      />
+      <More count={messages.size - PER_PAGE} run={command('inbox')} />
+      <h3>Wallets for live mode</h3>
+      <Table
+        id="wallet-list"
+        label="Wallets"
+        columns={walletColumns(parts)}
+        rows={wallets.slice(0, PER_PAGE)}
+        none="None. Wallets come from the configuration file or an imported state."
+      />
+      <More count={wallets.length - PER_PAGE} run={command('wallets')} />
+    </Section>
+  );
+}
+
+function codeColumns(parts: AppDependencies): Column<Message>[] {
+  return [
+    ['E-mail', 'head', ({ email }) => email],
+    ['Code', 'plain', ({ code }) => <code>{code}</code>],
+    ['Status', 'plain', (message) => <Status of={statusOf(message, parts)} />],
+    [
+      'Payment',
+      'plain',
+      ({ paymentId, identifier }) => <Link href={recordPath('payments', paymentId)}>{identifier}</Link>,
+    ],
+    ['Sent (UTC)', 'plain', ({ sentAt }) => <Time at={sentAt} />],
+    ['Valid until (UTC)', 'plain', ({ expiresAt }) => <Time at={expiresAt} />, 'until'],
+  ];
+}
+
+function statusOf({ id, paymentId, expiresAt }: Message, { payments, clock }: AppDependencies): string {
+  const payment = payments.all.get(paymentId);
+  if (payment && payment.status !== 'pending') return 'settled';
+  if (payment?.messageId !== id) return 'replaced';
+  return timestamp(clock.now()) < expiresAt ? 'valid' : 'expired';
+}
+
+function walletColumns(parts: AppDependencies): Column<Wallet>[] {
+  return [
+    ['E-mail', 'head', ({ email }) => email],
+    ['Holder', 'plain', ({ holder }) => holder],
+    ['Balance', 'amount', ({ balance, currency }) => inGroups(shownAmount(parts, balance, currency))],
+    ['Wallet', 'plain', ({ id }) => <code>{id}</code>],
+  ];
+}
+
 export const SETTINGS_PAGES: NounPages = {
   pages: { [path]: settingsPage },
   forms: {
-    ...FAULT_FORMS,
+    [PRESET]: async ({ faults }, { preset }) => {
+      faults.set(FAULT_PRESETS[parseInput(PresetForm, { preset }).preset].rule);
+    },
+    [CLEAR_FAULTS]: async ({ faults }, { route, identifier }) => {
+      faults.clear(route || undefined, { identifier: identifier || undefined });
+    },
     [`${path}/keys`]: async ({ merchants }, { merchant }) => {
       await merchants.replaceKeys(merchant || merchants.default.id);
     },

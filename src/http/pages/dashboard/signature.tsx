@@ -51,7 +51,8 @@ const signatureCheckerPage: PageRenderer = ({ parts, query }) => {
 /** @throws GatewayError `invalid_fields` if nothing was pasted, `not_found` for an unknown IPN or merchant */
 function Checked({ parts, given }: { parts: AppDependencies; given: FormValues }) {
   const { body, merchant } = pasted(parts, given);
-  const verdict = verifyFor(parts, merchant, body, given['signature'] || undefined);
+  const keys = { ...merchant, merchants: [...parts.merchants.all.values()] };
+  const verdict = verify(body, keys, given['signature'] || undefined);
   return (
     <>
       <section class="box" id="verdict" data-verdict={verdict.valid ? 'good' : 'bad'} aria-label="Verdict">
@@ -61,7 +62,7 @@ function Checked({ parts, given }: { parts: AppDependencies; given: FormValues }
         <SignatureSteps
           of={verdict}
           merchant={merchant}
-          {...(given['signature'] && { sent: verifyFor(parts, merchant, body).signature })}
+          {...(given['signature'] && { sent: verify(body, keys).signature })}
         />
       </section>
       <Section id="lines" title="Code that computes it">
@@ -92,16 +93,6 @@ function pasted({ merchants, ipns }: AppDependencies, { body: text = '', merchan
     body,
     merchant: owner ? merchants.require(owner) : merchants.default,
   };
-}
-
-/** Checks a body as a careful receiver would. @param signature replaces the one in the body */
-function verifyFor(
-  { merchants }: AppDependencies,
-  merchant: Merchant,
-  body: string,
-  signature?: string,
-): Verification {
-  return verify(body, { ...merchant, merchants: merchants.all.values() }, signature);
 }
 
 /** Opens the checker with an IPN, and the signature that the user's code computed for it. */
