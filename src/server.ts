@@ -34,6 +34,8 @@ import { resumeClock } from './usecases/clock.ts';
 import { EventLog } from './usecases/event-log.ts';
 import { createUseCases } from './usecases/use-cases.ts';
 
+type EventListener = (event: SimEvent) => void;
+
 /** Maximum characters of a host in an event. */
 const MAX_HOST = 80;
 
@@ -376,9 +378,14 @@ async function start(
     notices: store.notices,
     /** The fault rules in force, in words. */
     faults: () => faults.list.map(describeFault),
-    async onEvent(listener: (event: SimEvent) => void): Promise<void> {
-      const { simEventView } = await import('./http/control/views.ts');
-      events.subscribe((event) => listener(simEventView(event, parts)));
+    /** Tells a listener of each event from now on, also of those that come while the listener is loaded. */
+    async onEvent(given: EventListener | Promise<EventListener>): Promise<void> {
+      const early: SimEvent[] = [];
+      let tell = (event: SimEvent): void => void early.push(event);
+      events.subscribe((event) => tell(event));
+      const [{ simEventView }, listener] = await Promise.all([import('./http/control/views.ts'), given]);
+      tell = (event) => listener(simEventView(event, parts));
+      for (const event of early) tell(event);
     },
     /** Whether the data folder was removed, moved or replaced. Known after the stop. */
     get isLost() {

@@ -127,7 +127,8 @@ async function startHere(
   announce(announced, notices, output, () => bannerText(announced, server, output, io.cwd));
   output.secrets = server.parts.secrets;
   // One line per event; with --json one document per event.
-  if (!output.quiet) await server.onEvent((await import('../format.ts')).eventPrinter(output));
+  if (!output.quiet)
+    await server.onEvent(import('../format.ts').then(({ eventPrinter }) => eventPrinter(output)));
   if (parent) {
     if (!(await parent.ready({ ready, notices }))) {
       await server.stop();
