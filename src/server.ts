@@ -31,7 +31,7 @@ import { Shutdown } from './system/shutdown.ts';
 import { planIdentity, readIpnCa } from './tls/certificate-options.ts';
 import { startAutoSettling } from './usecases/auto-settle.ts';
 import { resumeClock } from './usecases/clock.ts';
-import { EventLog } from './usecases/event-log.ts';
+import { EventLog, type SimEvent as LoggedEvent } from './usecases/event-log.ts';
 import { createUseCases } from './usecases/use-cases.ts';
 
 type EventListener = (event: SimEvent) => void;
@@ -380,8 +380,8 @@ async function start(
     faults: () => faults.list.map(describeFault),
     /** Tells a listener of each event from now on, also of those that come while the listener is loaded. */
     async onEvent(given: EventListener | Promise<EventListener>): Promise<void> {
-      const early: SimEvent[] = [];
-      let tell = (event: SimEvent): void => void early.push(event);
+      const early: LoggedEvent[] = [];
+      let tell = (event: LoggedEvent): void => void early.push(event);
       events.subscribe((event) => tell(event));
       const [{ simEventView }, listener] = await Promise.all([import('./http/control/views.ts'), given]);
       tell = (event) => listener(simEventView(event, parts));
