@@ -3,7 +3,6 @@ import type { ShopDatabase } from '../contract/emulator.ts';
 import type { RowChange } from '../contract/row-change.ts';
 import { changesBetween, type Reading, shownChange } from '../database/changes.ts';
 import { sortByRelevance } from '../database/relevance.ts';
-import type { SeenRows } from './seen-rows.ts';
 
 /** Maximum time that an IPN waits for the moment of a reading, not for its rows: far longer than a client takes. */
 const MAX_WAIT_MS = 1_000;
@@ -39,7 +38,7 @@ interface ShopRowsParts {
 }
 
 /** Kept in memory only. Whatever goes wrong while a delivery is watched is a notice, and does not change the delivery. */
-export class ShopRows implements SeenRows {
+export class ShopRows {
   readonly #parts: ShopRowsParts;
   readonly #known = new Map<string, Known>();
   /** The attempts around which the database is being read. */
@@ -59,31 +58,41 @@ export class ShopRows implements SeenRows {
     this.#parts = parts;
   }
 
+  /** What changed around the last attempt of a delivery, or the return of a payment's customer; null if it is not known. */
   of(id: string): RowChange[] | null {
     const known = this.#known.get(id);
     return Array.isArray(known) ? known : null;
   }
 
+  /** Why `of` is null; null if it is not, and without a database. */
   whyUnknown(id: string): string | null {
     const known =
       this.#known.get(id) ?? 'the emulator was started or reset since, and keeps changes in memory only';
     return Array.isArray(known) ? null : known;
   }
 
-  get state(): ShopDatabase {
+  /** Null without a database. */
+  get state(): ShopDatabase | null {
     return { tables: this.#parts.tables().count, lastMs: this.#lastMs, problem: this.#problem };
   }
 
+  /** Resolves when it is known what changed around an attempt; undefined if that is not being found out. */
   whenKnown(id: string): Promise<void> | undefined {
     return this.#watched.get(id);
   }
 
+  /** Forgets everything: ids may be used again. */
   forget(): void {
     this.#known.clear();
     // What is being read now belongs to the past.
     this.#begun++;
   }
 
+  /**
+   * Reads the database before and after an attempt, which only waits for the moment of the first reading, not for its rows;
+   * and once more a second later, for what workers write late, which is waited for if nothing has changed yet. Another
+   * attempt or return meanwhile leaves the changes unknown. Never fails unless `run` does.
+   */
   async around<Result>(id: string, run: () => Promise<Result>): Promise<Result> {
     const seen = await this.#begin(id);
     if (!seen) return run();
@@ -105,6 +114,7 @@ export class ShopRows implements SeenRows {
     }
   }
 
+  /** The same for the return of a customer, who does not wait for the second reading. */
   async aroundReturn<Result>(paymentId: string, run: () => Promise<Result>): Promise<Result> {
     const seen = await this.#begin(paymentId);
     try {
@@ -115,7 +125,11 @@ export class ShopRows implements SeenRows {
     }
   }
 
-  async watch(id: string): Promise<() => Promise<string[]>> {
+  /**
+   * Watches the database apart from attempts. @returns the columns and new rows that have changed since the last call, as
+   * `table.column` and `table.*`, without noise; undefined without a database
+   */
+  async watch(id: string): Promise<(() => Promise<string[]>) | undefined> {
     let last = await this.#read();
     return async () => {
       const [before, after] = [last, await this.#read()];
