@@ -110,17 +110,6 @@ function headlineOf(cases: readonly Judged[]): string {
   return `Not safe: ${shareOf(unpaid)} got ${orders} worth ${sums} without paying for ${them}.`;
 }
 
-/** Which attacks and mistakes released goods, if others did not. */
-export function releases(cases: readonly Judged[]): string[] {
-  const worked = failures(cases).filter(({ name }) => name !== 'control');
-  const releasing = worked.filter(({ unpaid }) => unpaid !== null);
-  if (!releasing.length || releasing.length === worked.length) return [];
-  const names = [...new Set(releasing.map(({ mistake }) => mistake))].join(', ');
-  return [
-    `${releasing.length} of the ${worked.length} attacks that worked released goods, through: ${names}.`,
-  ];
-}
-
 /** The value of the goods that were released without payment, by currency, such as `149.70 USD`. */
 function unpaidSums(cases: readonly Pick<Judged, 'unpaid'>[]): string[] {
   const all = cases.flatMap(({ unpaid }) => unpaid ?? []);
