@@ -18,8 +18,8 @@ export interface IpnVariants {
   readings: IpnVariant[];
   /** The right IPN with something more, which a receiver without the mistake ignores. */
   additions: IpnVariant[];
-  /** The right IPN with several additions. */
-  together(additions: readonly IpnVariant[]): IpnRequest;
+  /** The right IPN with all additions. */
+  together: IpnRequest;
 }
 
 /** The same IPN as a receiver with one mistake expects it. */
@@ -102,9 +102,10 @@ export function variantsOf(body: string, keys: VerifyKeys): IpnVariants {
   const fields = requiredFields(body);
   const isForm = !isJson(body);
   const [asText, ...inCents] = isForm ? amountsOf(fields, keys.secretKey) : [];
-  const written = (additions: readonly Addition[]) => ({
-    request: withAdditions(additions, fields, sign(fields.amount, fields.identifier, keys.secretKey)),
-    control: withAdditions(additions, fields, randomSignature()),
+  const additions = isForm ? ADDITIONS : [];
+  const written = (some: readonly Addition[]) => ({
+    request: withAdditions(some, fields, sign(fields.amount, fields.identifier, keys.secretKey)),
+    control: withAdditions(some, fields, randomSignature()),
   });
   return {
     signatures: likelySignatures(fields, keys).map((one) => ofSignature(one, fields)),
@@ -115,12 +116,11 @@ export function variantsOf(body: string, keys: VerifyKeys): IpnVariants {
       ...(isForm ? readingsOf(fields) : []),
       ...inCents,
     ],
-    additions: (isForm ? ADDITIONS : []).map((one) => {
+    additions: additions.map((one) => {
       const { name, cause, fix, isInQuery } = one;
       return { name, mistake: isInQuery ? name : null, cause, fix, ...written([one]) };
     }),
-    together: (some) =>
-      written(ADDITIONS.filter(({ name }) => some.some((one) => one.name === name))).request,
+    together: written(additions).request,
   };
 }
 
@@ -360,8 +360,7 @@ function* readingsOf({ body: genuine }: Required): Iterable<IpnVariant> {
 }
 
 /**
- * Something that code may look for in an IPN, and that code without this mistake ignores. All are sent together, and
- * halved until one is left.
+ * Something that code may look for in an IPN, and that code without this mistake ignores. All are sent together first.
  */
 interface Addition {
   name: string;
