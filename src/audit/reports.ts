@@ -6,7 +6,13 @@ import { VERSION } from '../system/package-info.ts';
 import { effortOf } from './mistakes.ts';
 import type { AuditedCase, AuditMistake, AuditReport } from './report.ts';
 import { type AuditSeverity, auditHeadline, severityIn } from './summary.ts';
-import { AUDIT_CLASSES, AUDIT_GROUPS, AUDIT_VERDICTS, isReportable } from './vocabulary.ts';
+import {
+  AUDIT_CLASSES,
+  AUDIT_GROUPS,
+  AUDIT_VERDICTS,
+  type AuditVerdict,
+  isReportable,
+} from './vocabulary.ts';
 
 /** An audit's reports by file name: JSON, HTML and JUnit XML. A second audit does not overwrite the first. */
 export function auditReports(
@@ -48,58 +54,39 @@ export function escaped(text: string): string {
     .replace(/[&<>"']/g, (character) => ESCAPES[character] ?? character);
 }
 
-/** A test result for CI servers. */
-interface JunitCase {
-  name: string;
-  className: string;
-  /** Why there is no result. */
-  skipped?: string;
-  failure?: { type: string; message: string; text: string };
-}
-
-/** Test results as JUnit XML. */
-function junitSuite(name: string, cases: readonly JunitCase[]): string {
-  const count = (part: 'skipped' | 'failure') => cases.filter((one) => one[part] !== undefined).length;
+/** The report of an audit as JUnit XML, for CI servers. */
+export function junitReport({ cases, missing }: AuditReport): string {
+  // A CI server shows skipped cases as green.
+  const unproven = cases.some(({ verdict }) => isReportable(verdict)) ? null : missing;
+  const results = cases.map((one, index) =>
+    unproven !== null && index === 0 ? failureXml('unproven', unproven, unproven) : resultXml(one),
+  );
+  const count = (element: string) => results.filter((result) => result.startsWith(`<${element} `)).length;
   const counts = `tests="${cases.length}" failures="${count('failure')}" skipped="${count('skipped')}"`;
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
     `<testsuites ${counts}>`,
-    `<testsuite name="${escaped(name)}" ${counts}>`,
-    ...cases.map(testCase),
+    `<testsuite name="gateway-sim audit" ${counts}>`,
+    ...cases.map(({ name, class: kind }, index) => {
+      const head = `<testcase name="${name}" classname="${escaped(`${kind}: ${AUDIT_CLASSES[kind]}`)}"`;
+      return results[index] ? `${head}>${results[index]}</testcase>` : `${head}/>`;
+    }),
     '</testsuite>',
     '</testsuites>',
     '',
   ].join('\n');
 }
 
-function testCase({ name, className, skipped, failure }: JunitCase): string {
-  const head = `<testcase name="${escaped(name)}" classname="${escaped(className)}"`;
-  if (skipped !== undefined) return `${head}><skipped message="${escaped(skipped)}"/></testcase>`;
-  if (!failure) return `${head}/>`;
-  const { type, message, text } = failure;
-  return `${head}><failure type="${type}" message="${escaped(message)}">${escaped(text)}</failure></testcase>`;
-}
-
-/** The report of an audit as JUnit XML. */
-export function junitReport({ cases, missing }: AuditReport): string {
-  const results = cases.map(audited);
-  const [control] = results;
-  // A CI server shows skipped cases as green.
-  if (missing !== null && control && !results.some(({ failure }) => failure)) {
-    const { skipped: _, ...one } = control;
-    results[0] = { ...one, failure: { type: 'unproven', message: missing, text: missing } };
-  }
-  return junitSuite('gateway-sim audit', results);
-}
-
-function audited({ name, class: kind, verdict, why, sent, observed, fix }: AuditedCase): JunitCase {
-  const one = { name, className: `${kind}: ${AUDIT_CLASSES[kind]}` };
-  if (verdict === 'pass' || verdict === 'note') return one;
+/** What a test case contains; empty if it passed. */
+function resultXml({ verdict, why, sent, observed, fix }: AuditedCase): string {
+  if (verdict === 'pass' || verdict === 'note') return '';
   const message = `${verdict}: ${why}`;
-  if (verdict === 'unproven' || verdict === 'skipped') return { ...one, skipped: message };
-  const text = [sent, observed, fix].filter((part) => part !== null).join('\n\n');
-  return { ...one, failure: { type: verdict, message, text } };
+  if (!isReportable(verdict)) return `<skipped message="${escaped(message)}"/>`;
+  return failureXml(verdict, message, [sent, observed, fix].filter((part) => part !== null).join('\n\n'));
 }
+
+const failureXml = (type: AuditVerdict, message: string, text: string) =>
+  `<failure type="${type}" message="${escaped(message)}">${escaped(text)}</failure>`;
 
 const STYLE = `
 :root{color-scheme:light dark;--page:#eef2f0;--card:#fff;--tint:#f6f9f7;--ink:#13221d;--soft:#4d5f58;--line:#d9e2de;--pass:#0a6650;--fail:#b3261e;--at-risk:#8a5a00;--note:#0b57d0;--unproven:#6b3fb0;--skipped:#4d5f58}

@@ -192,7 +192,6 @@ function withoutPost(status: number): AnswerProblem {
 
 const wantsToken = (status: number): AnswerProblem => ({
   cause: `The framework expects a CSRF token (${status}), which no gateway sends.`,
-  headline: `Your framework expects a CSRF token (${status}).`,
   fix: `${NO_CSRF} ${OR_VISIT}`,
 });
 
@@ -222,7 +221,6 @@ const BY_STATUS: Readonly<Record<number, AnswerProblem>> = {
   },
   504: {
     cause: 'A proxy returned 504: your shop did not respond in time.',
-    headline: 'A proxy got no response from your shop in time (504).',
     fix: 'Check that the app behind the proxy runs and is not blocked, and its log.',
   },
   419: wantsToken(419),
