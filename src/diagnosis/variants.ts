@@ -311,12 +311,6 @@ const expects = (status: string): Reading => ({
 });
 
 const READINGS: readonly Reading[] = [
-  {
-    name: 'amount-elsewhere',
-    cause: 'Your handler reads the amount from the field amount. The IPN has it in data[amount].',
-    fix: 'Read the amount from data[amount], the field amount inside data.',
-    change: (form) => form.set('amount', form.get('data[amount]') ?? ''),
-  },
   expects('completed'),
   {
     name: 'order-by-trx',
@@ -371,13 +365,9 @@ interface Addition {
   isInQuery?: true;
 }
 
-/** The same value under each name. */
-const under = (names: readonly string[], value: string) =>
-  Object.fromEntries(names.map((name) => [name, value]));
-
 /** A field that code reads under another name. */
 function elsewhere(
-  what: 'identifier' | 'currency' | 'status' | 'signature',
+  what: 'identifier' | 'amount' | 'currency' | 'status' | 'signature',
   where: string,
   names: readonly string[],
 ): Addition {
@@ -386,7 +376,8 @@ function elsewhere(
     name: `${what}-elsewhere`,
     cause: `Your handler does not read the ${what} from ${where}, but from another field, such as ${example}.`,
     fix: `Read the ${what} from ${where}.`,
-    fields: (fields, signature) => under(names, { ...fields, signature }[what] ?? ''),
+    fields: (fields, signature) =>
+      Object.fromEntries(names.map((name) => [name, { ...fields, signature }[what] ?? ''])),
   };
 }
 
@@ -422,6 +413,7 @@ const ADDITIONS: readonly Addition[] = [
     ...['order_id', 'orderId', 'order', 'id', 'reference', 'invoice', 'invoice_id', 'custom'],
     ...['data[identifier]', 'data[order_id]', 'data[reference]'],
   ]),
+  elsewhere('amount', 'data[amount]', ['amount', 'total']),
   elsewhere('currency', 'data[currency][code]', ['currency', 'currency_code', 'data[currency_code]']),
   elsewhere('status', 'status', ['payment_status', 'state', 'data[status]', 'data[payment_status]']),
   elsewhere('signature', 'signature', ['sign', 'sig', 'hash', 'hmac', 'checksum', 'data[signature]']),
