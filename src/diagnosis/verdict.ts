@@ -626,26 +626,20 @@ function verdictOnSignature(
   { value, reason, signed }: ComputedSignature,
   { requestBody }: KnownAttempt,
 ): FullVerdict {
-  const cause = signed
-    ? `${asSentence(reason)}.`
-    : `Your handler signed the right text in the wrong way (${value.slice(0, 8)}…): ${reason}.`;
-  const fix = signed
-    ? 'Sign data.amount followed by identifier, exactly as received, with the secret key.'
-    : 'Use HMAC-SHA256 with the secret key, in upper-case hexadecimal.';
-  return {
-    ...makeVerdict('bad', cause, fix, signedHeadline(signed)),
-    signed,
-    code: signatureCode(requestBody),
-  };
-}
-
-function signedHeadline(signed: ComputedSignature['signed']): string {
-  if (!signed) return 'Your handler signed the right text in the wrong way.';
-  const { found, amount, identifier } = signed;
-  if (found.startsWith(identifier)) return 'Your handler signed the identifier before the amount.';
-  return found.endsWith(identifier)
-    ? `You signed ${found.slice(0, -identifier.length)}. Sign the amount exactly as it arrived: ${amount}.`
-    : 'Your handler signed the wrong text.';
+  const rightWay = 'Your handler signed the right text in the wrong way';
+  const verdict = signed
+    ? makeVerdict(
+        'bad',
+        `${asSentence(reason)}.`,
+        'Sign data.amount followed by identifier, exactly as received, with the secret key.',
+      )
+    : makeVerdict(
+        'bad',
+        `${rightWay} (${value.slice(0, 8)}…): ${reason}.`,
+        'Use HMAC-SHA256 with the secret key, in upper-case hexadecimal.',
+        `${rightWay}.`,
+      );
+  return { ...verdict, signed, code: signatureCode(requestBody) };
 }
 
 const REJECTED =
