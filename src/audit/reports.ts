@@ -68,7 +68,7 @@ export function junitReport({ cases, missing }: AuditReport): string {
     `<testsuites ${counts}>`,
     `<testsuite name="gateway-sim audit" ${counts}>`,
     ...cases.map(({ name, class: kind }, index) => {
-      const head = `<testcase name="${name}" classname="${escaped(`${kind}: ${AUDIT_CLASSES[kind]}`)}"`;
+      const head = `<testcase name="${escaped(name)}" classname="${escaped(`${kind}: ${AUDIT_CLASSES[kind]}`)}"`;
       return results[index] ? `${head}>${results[index]}</testcase>` : `${head}/>`;
     }),
     '</testsuite>',
