@@ -131,7 +131,10 @@ async function findCause(inquiry: Inquiry, keys: VerifyKeys, placesChanged: Plac
   const random = await inquiry.ask('unknown-order-random-signature', other.unsigned);
   if (placesChanged && inquiry.isSame(first, random) && (first.isAccepted || first.status >= 500)) {
     const own = await judgeByRows(inquiry, placesChanged);
-    if (own.length) return { summary: acceptedBy(own, first), accepted: 'genuine' };
+    if (own.length) {
+      const summary = `Your handler answers everything alike (${first.words}), but the genuine IPN changed your database (${own.slice(0, 3).join(', ')}), and a random signature did not: it accepts the IPN.`;
+      return { summary, accepted: 'genuine' };
+    }
     first.isAccepted = false;
   }
   if (first.isAccepted && (inquiry.isPaid || !inquiry.isSame(first, random)))
@@ -249,10 +252,6 @@ function afterStop(inquiry: Inquiry, automatic: boolean): Result {
   return { summary: automatic ? `${summary} ${MORE_TIME}` : summary };
 }
 
-/** The receiver pays the order, and its answer does not show it. @param places what the genuine IPN changed */
-const acceptedBy = (places: readonly string[], { words }: Answer) =>
-  `Your handler answers everything alike (${words}), but the genuine IPN changed your database (${places.slice(0, 3).join(', ')}), and a random signature did not: it accepts the IPN.`;
-
 /** Statuses that say that the method or the content type is wrong, and not what the IPN says. */
 const ABOUT_SHAPE: ReadonlySet<number> = new Set([405, 415, 501]);
 
@@ -296,9 +295,10 @@ function afterSignature(genuine: Answer, right: Answer, random: Answer): Result 
   };
 }
 
+const ACCEPTS_WRONG = 'Your handler accepts wrong signatures, but not the right one.';
 const NOT_CHECKED = {
-  summary: 'Your handler accepts wrong signatures, but not the right one.',
-  cause: 'Your handler accepts wrong signatures, but not the right one.',
+  summary: ACCEPTS_WRONG,
+  cause: ACCEPTS_WRONG,
   fix: 'Reject the IPN if the expected signature differs from the one in the IPN, and accept it only if they are equal.',
   mistake: 'signature-not-checked',
 };
