@@ -16,16 +16,6 @@ const MAX_KEPT = 1_000;
 /** The changes that are kept, or why they are not known. */
 type Known = RowChange[] | string;
 
-/** What changed between two readings around something. None of its functions fails. */
-interface Seen {
-  /** The changes so far. */
-  changes: () => Promise<Known>;
-  /** Keeps the changes. */
-  end: () => Promise<void>;
-  /** Keeps what has changed since the end, too, unless something else has begun. */
-  later: () => Promise<void>;
-}
-
 interface ShopRowsParts {
   /** Reads the database. Calls `onMoment` as soon as later changes are not in the reading. */
   read: (onMoment: () => void) => Promise<Reading>;
@@ -141,21 +131,27 @@ export class ShopRows {
     };
   }
 
-  /** Reads the database before something happens. @returns undefined if what it changes cannot be known */
-  async #begin(id: string): Promise<Seen | undefined> {
+  /**
+   * Reads the database before something happens. @returns functions that do not fail; undefined if what it changes cannot
+   * be known
+   */
+  async #begin(id: string) {
     const turn = ++this.#begun;
     this.#keep(id, this.#running > 0 ? NOT_ALONE : 'the database is still being read');
     if (this.#running > 0) return undefined;
     this.#running++;
     const before = await this.#readBefore();
-    const changes = async () => {
+    /** The changes so far. */
+    const changes = async (): Promise<Known> => {
       const old = await before();
       const current = typeof old === 'string' ? old : await this.#read();
       if (typeof old === 'string' || typeof current === 'string') return current as string;
       return this.#changesBetween(id, old, current);
     };
+    const changesOfOne = async () => (turn === this.#begun ? await changes() : NOT_ALONE);
+    /** Keeps the changes. */
     const end = async () => {
-      const found = turn === this.#begun ? await changes() : NOT_ALONE;
+      const found = await changesOfOne();
       this.#running--;
       if (!this.#known.has(id)) return;
       const { leftOut } = this.#parts.tables();
@@ -163,8 +159,9 @@ export class ShopRows {
       const known = isSure ? found : `nothing changed in the tables that are read, but ${leftOut}`;
       this.#keep(id, turn === this.#begun ? known : NOT_ALONE);
     };
+    /** Keeps what has changed since the end, too, unless something else has begun. */
     const later = async () => {
-      const found = turn === this.#begun ? await changes() : NOT_ALONE;
+      const found = await changesOfOne();
       if (turn === this.#begun && Array.isArray(found)) this.#keep(id, found);
     };
     return { changes, end, later };
