@@ -237,11 +237,11 @@ export class Orders {
     const limitMs = isByHand ? BY_HAND_LIMIT_MS : timeoutMs;
     const deadline = performance.now() + limitMs;
     const givenUp = new AbortController();
-    let result: { output: unknown } | { error: unknown } | undefined;
+    let result: Placed | { error: unknown } | undefined;
     this.#isPlacing = true;
     const placed = this.#request(() => this.#place(givenUp.signal)).then(
-      (output) => {
-        result = { output };
+      (shown) => {
+        result = shown;
       },
       (error: unknown) => {
         result = { error };
@@ -256,7 +256,7 @@ export class Orders {
         const isLate = performance.now() > deadline;
         // A failure counts only if no payment was initiated: a shop may answer 500 after a successful order, or hang.
         if (order && (ended || isLate))
-          return this.#add(order, fresh, ended && 'output' in ended && ended.output);
+          return this.#add(order, fresh, ended && !('error' in ended) ? ended : {});
         if (ended && 'error' in ended) await this.#failedToPlace(ended.error);
         if (isLate) {
           const text = `the shop initiated no payment within ${limitMs / 1_000} s of the order`;
@@ -271,7 +271,7 @@ export class Orders {
     }
   }
 
-  #add(order: Payment, fresh: readonly Payment[], output: unknown): Payment {
+  #add(order: Payment, fresh: readonly Payment[], { name, cookies }: Placed): Payment {
     for (const { id } of fresh) this.#known.add(id);
     this.spare.push(...fresh.slice(0, -1));
     if (fresh.length > 1) {
@@ -279,10 +279,8 @@ export class Orders {
     }
     this.made.push(order);
     this.#isPlacing = false;
-    const name = lastLineOf(output);
     if (name !== undefined) this.#names.set(order.id, name);
-    const cookies = output instanceof Cookies ? output : cookiesIn({ set: headersIn(output) });
-    if (cookies) this.#cookies.set(order.id, cookies.header);
+    if (cookies !== undefined) this.#cookies.set(order.id, cookies);
     if (!order.auto) return order;
     throw new GatewayError(
       'check_failed',
@@ -335,45 +333,43 @@ export class Orders {
 
 export const originOf = (url: string) => (URL.canParse(url) ? new URL(url).origin : url);
 
-/** What a shop set when an order was placed. */
-class Cookies {
-  readonly header: string;
-
-  /** @param set the Set-Cookie headers of the response */
-  constructor(set: readonly string[]) {
-    this.header = set.map((one) => one.split(';', 1)[0]).join('; ');
-  }
+/** What the shop shows of an order that was placed. */
+interface Placed {
+  /** The shop's own name for it. */
+  name?: string | undefined;
+  /** Those that the customer got, as a Cookie header. */
+  cookies?: string | undefined;
 }
 
 const SET_COOKIE = /^set-cookie: *(.+?)\r?$/gim;
 
-/** The Set-Cookie headers that an order command printed, as `curl -i` does. */
-const headersIn = (output: unknown): string[] =>
-  typeof output === 'string' ? [...output.matchAll(SET_COOKIE)].map(([, one = '']) => one) : [];
+/** @param set Set-Cookie headers */
+const cookieHeader = (set: readonly string[]): string | undefined =>
+  set.length ? set.map((one) => one.split(';', 1)[0]).join('; ') : undefined;
 
-/** The last line of an output that is no header. */
-function lastLineOf(output: unknown): string | undefined {
-  const isText = typeof output === 'string' || typeof output === 'number';
-  return isText ? String(output).replace(SET_COOKIE, '').trimEnd().split('\n').at(-1)?.trim() : undefined;
+/** The Set-Cookie headers in an output, as `curl -i` prints them, and its last line that is no header. */
+function placedAs(output: unknown): Placed {
+  if (typeof output !== 'string' && typeof output !== 'number') return {};
+  const text = String(output);
+  return {
+    name: text.replace(SET_COOKIE, '').trimEnd().split('\n').at(-1)?.trim(),
+    cookies: cookieHeader([...text.matchAll(SET_COOKIE)].map(([, one = '']) => one)),
+  };
 }
 
-/**
- * Makes the shop initiate a payment.
- *
- * @param givenUp aborts the order when the audit stops waiting for it
- * @returns optionally the shop's own name for the order, as text or a number
- */
-type PlaceOrder = (givenUp: AbortSignal) => Promise<unknown>;
+/** Makes the shop initiate a payment. @param givenUp aborts the order when the audit stops waiting for it */
+type PlaceOrder = (givenUp: AbortSignal) => Promise<Placed>;
 
 function placeOf(gateway: AuditGateway, options: CompleteOptions, orders: Orders): PlaceOrder {
   const { orderCmd, orderUrl, order, ipnUrl } = options;
   const { timeoutMs, cancelled } = options;
   const endedBy = (givenUp: AbortSignal) => (cancelled ? AbortSignal.any([cancelled, givenUp]) : givenUp);
-  if (order) return () => callUserFunction('placing an order', order);
+  if (order) return async () => placedAs(await callUserFunction('placing an order', order));
   if (orderCmd !== undefined) {
     const command = readCommand('the order command', orderCmd, ['ipn_url']);
     const running = { environment: gateway.env, mask: gateway.mask, limitMs: timeoutMs };
-    return (givenUp) => runCommand(command, { ipn_url: ipnUrl }, { ...running, cancelled: endedBy(givenUp) });
+    return async (givenUp) =>
+      placedAs(await runCommand(command, { ipn_url: ipnUrl }, { ...running, cancelled: endedBy(givenUp) }));
   }
   if (orderUrl !== undefined) {
     const request = {
@@ -386,45 +382,34 @@ function placeOf(gateway: AuditGateway, options: CompleteOptions, orders: Orders
       const answer = await requestOrder({ ...request, method: orders.method, signal });
       if (orders.method === 'POST' && NO_POST.includes(answer.status)) {
         const byGet = await requestOrder({ ...request, method: 'GET', signal });
-        if (isPlaced(byGet)) {
+        if (byGet.status < 400) {
           orders.method = 'GET';
-          return cookiesIn(byGet);
+          return { cookies: byGet.cookies };
         }
       }
-      if (isPlaced(answer)) return cookiesIn(answer);
-      const { status, body } = answer;
+      const { status, body, cookies } = answer;
+      if (status < 400) return { cookies };
       const words = errorPage(body) ?? ownWords(body);
       const what = `could not place an order: ${orders.method} ${orderUrl}`;
       throw new GatewayError('check_failed', `${what} answered ${status}${words ? ` “${words}”` : ''}`);
     };
   }
-  if (areByHand(options)) return async () => {};
-  return () => gateway.payments.create({ ipnUrl });
+  return async () => {
+    if (!areByHand(options)) await gateway.payments.create({ ipnUrl });
+    return {};
+  };
 }
 
 /** What a shop answers to a method that an address does not accept; some frameworks know only the first. */
 const NO_POST: readonly number[] = [404, 405];
 
-/** The response to the request that places an order. */
-interface OrderAnswer {
-  status: number;
-  /** The Set-Cookie headers. */
-  set: readonly string[];
-  /** Only of an error. */
-  body: string;
-}
-
-const isPlaced = ({ status }: OrderAnswer) => status < 400;
-
-const cookiesIn = ({ set }: Pick<OrderAnswer, 'set'>) => (set.length ? new Cookies(set) : undefined);
-
 /** @throws GatewayError `forbidden`; `check_failed` if the shop does not respond */
-async function requestOrder(request: Parameters<typeof ask>[0]): Promise<OrderAnswer> {
+async function requestOrder(request: Parameters<typeof ask>[0]) {
   const read = async (answer: IncomingMessage) => {
     const { statusCode: status = 0, headers } = answer;
-    const { 'set-cookie': set = [] } = headers;
-    // The response may break off.
-    return { status, set, body: status < 400 ? '' : await readText(answer).catch(() => '') };
+    // The response may break off. Only that of an error is read.
+    const body = status < 400 ? '' : await readText(answer).catch(() => '');
+    return { status, cookies: cookieHeader(headers['set-cookie'] ?? []), body };
   };
   return ask(request, read, `could not place an order: ${request.method} ${request.url} failed`);
 }

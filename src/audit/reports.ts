@@ -5,8 +5,14 @@ import { namesOf } from '../contract/vocabulary.ts';
 import { VERSION } from '../system/package-info.ts';
 import { effortOf } from './mistakes.ts';
 import type { AuditedCase, AuditMistake, AuditReport } from './report.ts';
-import { type AuditSeverity, auditHeadline, releases, severityIn } from './summary.ts';
-import { AUDIT_CLASSES, AUDIT_GROUPS, AUDIT_VERDICTS, isReportable } from './vocabulary.ts';
+import { type AuditSeverity, auditHeadline, severityIn } from './summary.ts';
+import {
+  AUDIT_CLASSES,
+  AUDIT_GROUPS,
+  AUDIT_VERDICTS,
+  type AuditVerdict,
+  isReportable,
+} from './vocabulary.ts';
 
 /** An audit's reports by file name: JSON, HTML and JUnit XML. A second audit does not overwrite the first. */
 export function auditReports(
@@ -48,58 +54,39 @@ export function escaped(text: string): string {
     .replace(/[&<>"']/g, (character) => ESCAPES[character] ?? character);
 }
 
-/** A test result for CI servers. */
-interface JunitCase {
-  name: string;
-  className: string;
-  /** Why there is no result. */
-  skipped?: string;
-  failure?: { type: string; message: string; text: string };
-}
-
-/** Test results as JUnit XML. */
-function junitSuite(name: string, cases: readonly JunitCase[]): string {
-  const count = (part: 'skipped' | 'failure') => cases.filter((one) => one[part] !== undefined).length;
+/** The report of an audit as JUnit XML, for CI servers. */
+export function junitReport({ cases, missing }: AuditReport): string {
+  // A CI server shows skipped cases as green.
+  const unproven = cases.some(({ verdict }) => isReportable(verdict)) ? null : missing;
+  const results = cases.map((one, index) =>
+    unproven !== null && index === 0 ? failureXml('unproven', unproven, unproven) : resultXml(one),
+  );
+  const count = (element: string) => results.filter((result) => result.startsWith(`<${element} `)).length;
   const counts = `tests="${cases.length}" failures="${count('failure')}" skipped="${count('skipped')}"`;
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
     `<testsuites ${counts}>`,
-    `<testsuite name="${escaped(name)}" ${counts}>`,
-    ...cases.map(testCase),
+    `<testsuite name="gateway-sim audit" ${counts}>`,
+    ...cases.map(({ name, class: kind }, index) => {
+      const head = `<testcase name="${escaped(name)}" classname="${escaped(`${kind}: ${AUDIT_CLASSES[kind]}`)}"`;
+      return results[index] ? `${head}>${results[index]}</testcase>` : `${head}/>`;
+    }),
     '</testsuite>',
     '</testsuites>',
     '',
   ].join('\n');
 }
 
-function testCase({ name, className, skipped, failure }: JunitCase): string {
-  const head = `<testcase name="${escaped(name)}" classname="${escaped(className)}"`;
-  if (skipped !== undefined) return `${head}><skipped message="${escaped(skipped)}"/></testcase>`;
-  if (!failure) return `${head}/>`;
-  const { type, message, text } = failure;
-  return `${head}><failure type="${type}" message="${escaped(message)}">${escaped(text)}</failure></testcase>`;
-}
-
-/** The report of an audit as JUnit XML. */
-export function junitReport({ cases, missing }: AuditReport): string {
-  const results = cases.map(audited);
-  const [control] = results;
-  // A CI server shows skipped cases as green.
-  if (missing !== null && control && !results.some(({ failure }) => failure)) {
-    const { skipped: _, ...one } = control;
-    results[0] = { ...one, failure: { type: 'unproven', message: missing, text: missing } };
-  }
-  return junitSuite('gateway-sim audit', results);
-}
-
-function audited({ name, class: kind, verdict, why, sent, observed, fix }: AuditedCase): JunitCase {
-  const one = { name, className: `${kind}: ${AUDIT_CLASSES[kind]}` };
-  if (verdict === 'pass' || verdict === 'note') return one;
+/** What a test case contains; empty if it passed. */
+function resultXml({ verdict, why, sent, observed, fix }: AuditedCase): string {
+  if (verdict === 'pass' || verdict === 'note') return '';
   const message = `${verdict}: ${why}`;
-  if (verdict === 'unproven' || verdict === 'skipped') return { ...one, skipped: message };
-  const text = [sent, observed, fix].filter((part) => part !== null).join('\n\n');
-  return { ...one, failure: { type: verdict, message, text } };
+  if (!isReportable(verdict)) return `<skipped message="${escaped(message)}"/>`;
+  return failureXml(verdict, message, [sent, observed, fix].filter((part) => part !== null).join('\n\n'));
 }
+
+const failureXml = (type: AuditVerdict, message: string, text: string) =>
+  `<failure type="${type}" message="${escaped(message)}">${escaped(text)}</failure>`;
 
 const STYLE = `
 :root{color-scheme:light dark;--page:#eef2f0;--card:#fff;--tint:#f6f9f7;--ink:#13221d;--soft:#4d5f58;--line:#d9e2de;--pass:#0a6650;--fail:#b3261e;--at-risk:#8a5a00;--note:#0b57d0;--unproven:#6b3fb0;--skipped:#4d5f58}
@@ -111,9 +98,7 @@ ul.counts{display:flex;flex-wrap:wrap;gap:.25rem 1.5rem;list-style:none;padding:
 details{border-top:1px solid var(--line);padding:.4rem 0}summary{cursor:pointer}dt{font-weight:600}dd{margin:0 0 .5rem}
 pre{white-space:pre-wrap;background:var(--tint);border:1px solid var(--line);border-radius:8px;padding:.6rem;font-size:.85rem}
 b.fail{color:var(--fail)}b.at-risk{color:var(--at-risk)}b.note{color:var(--note)}b.pass{color:var(--pass)}b.unproven{color:var(--unproven)}b.skipped{color:var(--skipped)}
-.languages{display:flex;flex-wrap:wrap;border:0;padding:0;margin:0}.languages input{position:absolute;opacity:0}.languages label{padding:.2rem .8rem;border-radius:8px 8px 0 0;cursor:pointer}.languages input:checked+label{background:var(--tint);font-weight:600}.languages input:focus-visible+label{outline:3px solid var(--note)}.languages pre{display:none;flex:1 0 100%}
-.languages:has(input:nth-of-type(1):checked) pre:nth-of-type(1),.languages:has(input:nth-of-type(2):checked) pre:nth-of-type(2),.languages:has(input:nth-of-type(3):checked) pre:nth-of-type(3){display:block}
-@media print{:root{color-scheme:light;--page:#fff}body{font-size:8.5pt;line-height:1.25;padding:0}h1{font-size:1.3rem}.box{border:0;border-top:1px solid #999;border-radius:0;padding:.3rem 0}pre{font-size:6.5pt;padding:.15rem}main,.box{gap:.1rem}h2{font-size:1rem}small{font-size:7pt}details,.mistake{break-inside:avoid}.evidence{break-before:page}.languages input:not(:checked)+label{display:none}}`;
+@media print{:root{color-scheme:light;--page:#fff}body{font-size:8.5pt;line-height:1.25;padding:0}h1{font-size:1.3rem}.box{border:0;border-top:1px solid #999;border-radius:0;padding:.3rem 0}pre{font-size:6.5pt;padding:.15rem}main,.box{gap:.1rem}h2{font-size:1rem}small{font-size:7pt}details,.mistake{break-inside:avoid}.evidence{break-before:page}}`;
 
 /** `amount-not-compared` as `Amount not compared`. */
 const headingOf = (name: string) => `${name.charAt(0).toUpperCase()}${name.slice(1).replaceAll('-', ' ')}`;
@@ -151,9 +136,6 @@ export function htmlReport(
 <title>Audit of ${escaped(ipnUrl)}</title><style>${STYLE}</style></head>
 <body><main><h1>${escaped(auditHeadline({ cases, missing }))}</h1>
 <p>Audit of <code>${escaped(ipnUrl)}</code> on ${now.toISOString().slice(0, 10)} by gateway-sim ${escaped(VERSION)}, a local emulator.${left}</p>
-${releases(cases)
-  .map((line) => `<p>${escaped(line)}</p>`)
-  .join('')}
 <ul class="counts">${counts.join('')}</ul>
 ${notices.map((notice) => `<p>${escaped(notice)}</p>`).join('')}
 <nav class="box" aria-label="Contents"><ol>${contents.join('')}<li><a href="#evidence">Evidence: every case</a></li></ol></nav>
@@ -170,19 +152,16 @@ const severityHtml = (severity: AuditSeverity) =>
 function mistakeHtml(mistake: AuditMistake & { severity: AuditSeverity }): string {
   const { name, cost, instruction, code, cases, severity } = mistake;
   const links = cases.map((one) => `<a href="#${one}">${escaped(one)}</a>`).join(', ');
-  return `<section class="mistake box" id="mistake-${name}"><h2>${escaped(headingOf(name))}</h2><p>${severityHtml(severity)}: ${escaped(cost)}</p><p><strong>Fix</strong> (${effortOf(name)}): ${escaped(instruction)}</p>${codeHtml(name, code ?? {})}<p><small>Found by ${links}</small></p></section>`;
+  return `<section class="mistake box" id="mistake-${name}"><h2>${escaped(headingOf(name))}</h2><p>${severityHtml(severity)}: ${escaped(cost)}</p><p><strong>Fix</strong> (${effortOf(name)}): ${escaped(instruction)}</p>${codeHtml(code ?? {})}<p><small>Found by ${links}</small></p></section>`;
 }
 
-/** One language at a time, without a script. */
-function codeHtml(name: string, code: Readonly<Record<string, string | undefined>>): string {
-  const all = Object.entries(code);
-  if (all.length === 0) return '';
-  const tabs = all.map(
-    ([language], index) =>
-      `<input type="radio" name="${name}" id="${name}-${language}"${index === 0 ? ' checked' : ''}><label for="${name}-${language}">${language}</label>`,
+/** The first language is open. */
+function codeHtml(code: Readonly<Record<string, string | undefined>>): string {
+  const all = Object.entries(code).map(
+    ([language, text = ''], index) =>
+      `<details${index === 0 ? ' open' : ''}><summary>${language}</summary><pre>${escaped(text)}</pre></details>`,
   );
-  const texts = all.map(([, text = '']) => `<pre>${escaped(text)}</pre>`);
-  return `<fieldset class="languages">${tabs.join('')}${texts.join('')}</fieldset>`;
+  return all.join('');
 }
 
 /** The cases of a group. Those that passed are folded. */

@@ -1,4 +1,5 @@
 import { pluralize } from '../contract/text.ts';
+import { add } from '../domain/money.ts';
 // Types only: otherwise every command would load its schemas.
 import type { AuditedCase, AuditMistake, AuditSummary } from './report.ts';
 import { type AuditVerdict, isReportable } from './vocabulary.ts';
@@ -110,29 +111,10 @@ function headlineOf(cases: readonly Judged[]): string {
   return `Not safe: ${shareOf(unpaid)} got ${orders} worth ${sums} without paying for ${them}.`;
 }
 
-/** Which attacks and mistakes released goods, if others did not. */
-export function releases(cases: readonly Judged[]): string[] {
-  const worked = failures(cases).filter(({ name }) => name !== 'control');
-  const releasing = worked.filter(({ unpaid }) => unpaid !== null);
-  if (!releasing.length || releasing.length === worked.length) return [];
-  const names = [...new Set(releasing.map(({ mistake }) => mistake))].join(', ');
-  return [
-    `${releasing.length} of the ${worked.length} attacks that worked released goods, through: ${names}.`,
-  ];
-}
-
 /** The value of the goods that were released without payment, by currency, such as `149.70 USD`. */
 function unpaidSums(cases: readonly Pick<Judged, 'unpaid'>[]): string[] {
-  const all = cases.flatMap(({ unpaid }) => unpaid ?? []);
-  const decimals = Math.max(...all.map(({ amount }) => (amount.split('.')[1] ?? '').length));
-  const sums = new Map<string, bigint>();
-  for (const { amount, currency } of all) {
-    const [whole = '0', fraction = ''] = amount.split('.');
-    sums.set(currency, (sums.get(currency) ?? 0n) + BigInt(whole + fraction.padEnd(decimals, '0')));
-  }
-  return [...sums].map(([currency, sum]) => {
-    const digits = String(sum).padStart(decimals + 1, '0');
-    const cut = digits.length - decimals;
-    return `${digits.slice(0, cut)}${decimals ? '.' : ''}${digits.slice(cut)} ${currency}`;
-  });
+  const sums = new Map<string, string>();
+  for (const { amount, currency } of cases.flatMap(({ unpaid }) => unpaid ?? []))
+    sums.set(currency, add(sums.get(currency) ?? '0', amount));
+  return [...sums].map(([currency, sum]) => `${sum} ${currency}`);
 }

@@ -75,6 +75,7 @@ const Expected = z.strictObject({
   has: z.optional(texts),
   lacks: z.optional(texts),
   types: z.optional(z.record(text, z.enum(['string', 'number', 'integer', 'boolean', 'array', 'object']))),
+  /** `body` is the whole body. */
   matches: z.optional(patterns),
   /** Whether the request must be accepted: the status is 2xx, and the body is JSON without an error. */
   taken: z.optional(z.literal(true)),
@@ -87,11 +88,7 @@ const Expected = z.strictObject({
   about: z.optional(texts),
   /** Fields that consist of digits with a valid Luhn check digit. */
   luhn: z.optional(texts),
-  /** Texts that the body contains. */
-  text: z.optional(texts),
   headers: z.optional(patterns),
-  /** The number of entries in each list. */
-  lengths: z.optional(z.record(text, z.int())),
   /** The address of the redirect after the payment is settled on the checkout. */
   redirect: z.optional(text),
   ipn: z.optional(ExpectedIpn),

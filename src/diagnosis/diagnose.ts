@@ -3,6 +3,7 @@ import { type DiagnoseInput, type Diagnosis, KEPT_ANSWER } from '../contract/dia
 import { command, GatewayError, hint } from '../contract/error.ts';
 import type { Merchant } from '../contract/merchant.ts';
 import type { Secrets } from '../contract/secrets.ts';
+import { pluralize } from '../contract/text.ts';
 import { timestamp } from '../contract/time.ts';
 import type { Courier } from '../delivery/courier.ts';
 import { recordAttempt, recordDiagnosis, tellsState } from '../domain/delivery.ts';
@@ -77,7 +78,7 @@ export async function diagnose(
     result = await findCause(inquiry, keys, placesChanged);
   } catch (error) {
     if (!(error instanceof Stopped)) throw error;
-    result = afterStop(inquiry, automatic ? ` ${MORE_TIME}` : '');
+    result = afterStop(inquiry, automatic);
   }
   if (result.accepted !== 'genuine') await inquiry.end();
   const tried = answers.map(({ name, report, words }) => ({
@@ -130,7 +131,10 @@ async function findCause(inquiry: Inquiry, keys: VerifyKeys, placesChanged: Plac
   const random = await inquiry.ask('unknown-order-random-signature', other.unsigned);
   if (placesChanged && inquiry.isSame(first, random) && (first.isAccepted || first.status >= 500)) {
     const own = await judgeByRows(inquiry, placesChanged);
-    if (own.length) return { summary: acceptedBy(own, first), accepted: 'genuine' };
+    if (own.length) {
+      const summary = `Your handler answers everything alike (${first.words}), but the genuine IPN changed your database (${own.slice(0, 3).join(', ')}), and a random signature did not: it accepts the IPN.`;
+      return { summary, accepted: 'genuine' };
+    }
     first.isAccepted = false;
   }
   if (first.isAccepted && (inquiry.isPaid || !inquiry.isSame(first, random)))
@@ -232,17 +236,21 @@ function ofVariant({ variant, proof }: Found, { answers, genuine }: Inquiry): Re
   };
 }
 
-/** @param more what an automatic diagnosis adds if its time is over */
-function afterStop(inquiry: Inquiry, more: string): Result {
+function afterStop(inquiry: Inquiry, automatic: boolean): Result {
   const { answers, unchecked } = inquiry;
   if (unchecked) return ofUnchecked(unchecked);
+  const last = answers.at(-1);
+  const count = pluralize(answers.length, 'request');
   const isLate = answers.some((answer) => inquiry.ranOut(answer));
-  return { summary: isLate ? stoppedAfter(answers) + more : whyStopped(answers, more) };
+  if (!isLate && last?.status === 429)
+    return { summary: 'Your shop limits the rate of requests (429): exempt the route of ipn_url.' };
+  if (!isLate && last && last.status === null) {
+    const summary = `Your handler stopped answering after ${count}, at the request “${last.name}”: ${last.words}.`;
+    return { summary };
+  }
+  const summary = `Stopped after ${count}, before a cause was found.`;
+  return { summary: automatic ? `${summary} ${MORE_TIME}` : summary };
 }
-
-/** The receiver pays the order, and its answer does not show it. @param places what the genuine IPN changed */
-const acceptedBy = (places: readonly string[], { words }: Answer) =>
-  `Your handler answers everything alike (${words}), but the genuine IPN changed your database (${places.slice(0, 3).join(', ')}), and a random signature did not: it accepts the IPN.`;
 
 /** Statuses that say that the method or the content type is wrong, and not what the IPN says. */
 const ABOUT_SHAPE: ReadonlySet<number> = new Set([405, 415, 501]);
@@ -252,20 +260,6 @@ const isBeforeHandler = (status: number) =>
   (status >= 300 && status < 400 && status !== 304) || status === 419;
 
 const MORE_TIME = 'ipn diagnose has more time.';
-
-function stoppedAfter({ length }: readonly Answer[]): string {
-  return `Stopped after ${length === 1 ? '1 request' : `${length} requests`}, before a cause was found.`;
-}
-
-/** @param more what an automatic diagnosis adds if its time is over */
-function whyStopped(answers: readonly Answer[], more: string): string {
-  const last = answers.at(-1);
-  if (last?.status === 429)
-    return 'Your shop limits the rate of requests (429): exempt the route of ipn_url.';
-  if (last && last.status === null)
-    return `Your handler stopped answering after ${answers.length} requests, at the request “${last.name}”: ${last.words}.`;
-  return stoppedAfter(answers) + more;
-}
 
 /** The payment of an IPN that can be diagnosed, and the merchant whose key signs it. @throws GatewayError `wrong_state` */
 function requireDiagnosable(delivery: Delivery, state: State): { merchant: Merchant; payment: Payment } {
@@ -289,27 +283,22 @@ const NOT_THE_SIGNATURE = 'not-the-signature';
 function afterSignature(genuine: Answer, right: Answer, random: Answer): Result {
   const which = right === genuine ? 'the genuine IPN' : 'the right signature of an order that does not exist';
   const cause = `Your handler checks the signature correctly, and rejects the IPN after that (${genuine.words}).`;
+  const words = ownWords(genuine.body) ?? '';
   return {
     summary: `${cause} It answered ${which} with ${right.words}, and a random signature with ${random.words}.`,
     cause,
-    fix: fixAfterSignature(genuine.body),
+    fix:
+      fixForReason(words) ??
+      checkNamedIn(words)?.how ??
+      'Check how your handler looks up the order, and how it compares amount, currency and status.',
     mistake: NOT_THE_SIGNATURE,
   };
 }
 
-/** Advice by what the receiver itself says. */
-function fixAfterSignature(answer: string): string {
-  const words = ownWords(answer) ?? '';
-  return (
-    fixForReason(words) ??
-    checkNamedIn(words)?.how ??
-    'Check how your handler looks up the order, and how it compares amount, currency and status.'
-  );
-}
-
+const ACCEPTS_WRONG = 'Your handler accepts wrong signatures, but not the right one.';
 const NOT_CHECKED = {
-  summary: 'Your handler accepts wrong signatures, but not the right one.',
-  cause: 'Your handler accepts wrong signatures, but not the right one.',
+  summary: ACCEPTS_WRONG,
+  cause: ACCEPTS_WRONG,
   fix: 'Reject the IPN if the expected signature differs from the one in the IPN, and accept it only if they are equal.',
   mistake: 'signature-not-checked',
 };

@@ -189,19 +189,12 @@ export class Inquiry {
     return answer.isAccepted;
   }
 
-  /** The addition without which the receiver does not accept the IPN. Halves them until it is the only one. */
+  /** The addition without which the receiver does not accept the IPN. Asks about each only if all together are accepted. */
   async amongAdditions({ additions, together }: IpnVariants, first: Answer): Promise<Found | undefined> {
     // The order stays paid after the first request that is accepted.
-    if (this.isPaid) return this.firstAccepted(additions, first);
-    const isEnough = async (some: readonly IpnVariant[]) =>
-      (await this.ask('additions', together(some), KEPT_BACK)).isAccepted;
-    if (!additions.length || !(await isEnough(additions))) return undefined;
-    let left = additions;
-    while (left.length > 1) {
-      const half = left.slice(0, left.length / 2);
-      left = (await isEnough(half)) ? half : left.slice(half.length);
-    }
-    return this.firstAccepted(left, first);
+    const mayHelp =
+      additions.length && (this.isPaid || (await this.ask('additions', together, KEPT_BACK)).isAccepted);
+    return mayHelp ? this.firstAccepted(additions, first) : undefined;
   }
 
   /** Whether the receiver accepts another wrong signature, too, but still not the right one. */

@@ -92,14 +92,12 @@ export interface Mistake {
   name: SignatureMistake | null;
   /** What was done wrong. */
   words: string;
-  /** When an IPN is sent for it, whose number is limited. Default: in the order of the likelihood. */
-  sent?: 'late' | 'never' | undefined;
+  /** Whether no IPN is sent for it, because their number is limited. */
+  isRare?: boolean;
 }
 
 /** A value that code may compute, with the mistake in it; none for the correct value. */
 type Candidate<Value> = readonly [value: Value, mistake?: Mistake | undefined];
-
-const never = (isRare: boolean) => (isRare ? 'never' : undefined);
 
 const SWAPPED = 'identifier and amount are swapped: the amount comes first';
 
@@ -109,29 +107,29 @@ export function* textsOf(fields: SignedFields): Iterable<Candidate<string>> {
   const right = parsedAmount ?? amount;
   // First, so that nothing else is computed for a correct signature.
   yield [right + identifier];
-  const { likely, late, rare } = renderings(amount);
-  for (const rendered of new Set([right, amount, ...likely, ...late, ...rare])) {
-    const sent = never(rare.has(rendered)) ?? (late.has(rendered) ? 'late' : undefined);
+  const { likely, rare } = renderings(amount);
+  for (const rendered of new Set([right, amount, ...likely, ...rare])) {
+    const isRare = rare.has(rendered);
     const words = rendered === right ? undefined : amountMistake(rendered, right, parsedAmount !== undefined);
-    if (words !== undefined) yield [rendered + identifier, { name: 'amount-reformatted', words, sent }];
+    if (words !== undefined) yield [rendered + identifier, { name: 'amount-reformatted', words, isRare }];
     yield [
       identifier + rendered,
       {
         name: 'operands-swapped',
         words: words === undefined ? SWAPPED : `${SWAPPED}; ${words}`,
-        sent: never(words !== undefined),
+        isRare: words !== undefined,
       },
     ];
   }
   for (const separator of ['|', ':', '-', '.', ' ', '_', ',', '&', '\n']) {
     const words = `there is a separator ${JSON.stringify(separator)} between amount and identifier: remove it`;
-    const sent = never(!['|', '-'].includes(separator));
-    yield [right + separator + identifier, { name: 'separator', words, sent }];
+    const isRare = !['|', '-'].includes(separator);
+    yield [right + separator + identifier, { name: 'separator', words, isRare }];
   }
   for (const nothing of ['undefined', 'null', 'None', 'NaN', 'Array', '']) {
     const words = `the amount was read as ${nothing ? `"${nothing}"` : 'nothing'}: read the field data.amount, inside data`;
-    const sent = never(['NaN', 'Array', ''].includes(nothing));
-    yield [nothing + identifier, { name: 'undefined-amount', words, sent }];
+    const isRare = ['NaN', 'Array', ''].includes(nothing);
+    yield [nothing + identifier, { name: 'undefined-amount', words, isRare }];
   }
   yield [
     identifier,
@@ -140,7 +138,7 @@ export function* textsOf(fields: SignedFields): Iterable<Candidate<string>> {
   yield [right, { name: 'amount-only', words: 'only the amount was signed: the identifier comes after it' }];
   for (const nothing of ['', 'undefinedundefined', 'NoneNone', 'nullnull']) {
     const words = `both amount and identifier were read as ${nothing ? `"${nothing.slice(nothing.length / 2)}"` : 'nothing'}`;
-    yield [nothing, { name: 'empty-text', words, sent: never(nothing === 'nullnull') }];
+    yield [nothing, { name: 'empty-text', words, isRare: nothing === 'nullnull' }];
   }
   const listed = [right, identifier].map((value) => `['${value}']`).join('');
   const asLists = 'amount and identifier were signed as lists, with brackets and quotation marks';
@@ -148,7 +146,7 @@ export function* textsOf(fields: SignedFields): Iterable<Candidate<string>> {
   const also = (name: SignatureMistake, what: string, texts: readonly string[]) =>
     texts.map((text, index): Candidate<string> => {
       const words = `${what} was also signed: sign only amount and identifier`;
-      return [text, { name, words, sent: never(index > 0) }];
+      return [text, { name, words, isRare: index > 0 }];
     });
   if (charge !== null) {
     yield* also('charge-included', 'the charge', [
@@ -171,16 +169,16 @@ export function* textsOf(fields: SignedFields): Iterable<Candidate<string>> {
     const name = 'trx-instead-of-identifier';
     yield [right + trx, { name, words: 'the transaction id was signed instead of the identifier' }];
     const appended = 'the transaction id was also signed: sign only amount and identifier';
-    yield [right + identifier + trx, { name, words: appended, sent: 'never' }];
+    yield [right + identifier + trx, { name, words: appended, isRare: true }];
   }
   const words = 'the whole body was signed: sign only amount and identifier';
   for (const [index, whole] of [...new Set([...withoutSignature(body), body])].entries())
-    yield [whole, { name: 'whole-body', words, sent: never(index > 2 || index === 1) }];
+    yield [whole, { name: 'whole-body', words, isRare: index > 2 || index === 1 }];
   const others = [identifier.toUpperCase(), identifier.toLowerCase(), identifier.replace(/\D/g, '')];
   for (const other of new Set(others)) {
     const reformatted = `the identifier was changed to ${other} before signing: sign it exactly as in the body`;
     if (other !== identifier && other !== '')
-      yield [right + other, { name: 'identifier-reformatted', words: reformatted, sent: 'late' }];
+      yield [right + other, { name: 'identifier-reformatted', words: reformatted }];
   }
 }
 
@@ -208,8 +206,8 @@ function amountMistake(rendered: string, right: string, isNumber: boolean): stri
 }
 
 /** The same number in other formats. The first likely one is what PHP and JavaScript make of it. */
-function renderings(amount: string): { likely: string[] } & Record<'late' | 'rare', ReadonlySet<string>> {
-  if (!isAmount(amount)) return { likely: [], late: new Set(), rare: new Set() };
+function renderings(amount: string): { likely: string[]; rare: ReadonlySet<string> } {
+  if (!isAmount(amount)) return { likely: [], rare: new Set() };
   const trimmed = amount
     .replace(/^0+(?=\d)/, '')
     .replace(/(\.\d*?)0+$/, '$1')
@@ -222,13 +220,11 @@ function renderings(amount: string): { likely: string[] } & Record<'late' | 'rar
     .replace(/^0+(?=\d)/, '');
   // Python writes 100 as 100.0.
   const ofPython = trimmed === cut ? fixed(1) : trimmed;
-  const withComma = fixed(2).replace('.', ',');
-  const likely = [trimmed, fixed(2), ofPython, fixed(8), cents, grouped(fixed(2))];
+  const likely = [trimmed, fixed(2), ofPython, fixed(8), cents, grouped(fixed(2)), cut];
   const all = ([0, 1, 2, 3, 4, 5, 6, 7, 8] as const).map(fixed);
   const rare = new Set([...all, ...all.map(grouped), ...all.map((text) => text.replace('.', ','))]);
-  const late = new Set([cut, withComma].filter((text) => !likely.includes(text)));
-  for (const text of [...likely, ...late]) rare.delete(text);
-  return { likely, late, rare };
+  for (const text of likely) rare.delete(text);
+  return { likely, rare };
 }
 
 export const hmac = (algorithm: string, key: string | Buffer, text: string) =>
@@ -269,12 +265,11 @@ export const FORMULAS: readonly Formula[] = [
     {
       name: 'decoded-key',
       words: 'the secret key was decoded from base64 first: it is text, used as it is',
-      sent: 'late',
     },
   ],
   ...(['md5', 'sha1', 'sha512'] as const).flatMap((name) => {
     const mistake = { name, words: `it was computed with ${name.toUpperCase()}: use HMAC-SHA256` };
-    const rare: Mistake = { ...mistake, sent: 'never' };
+    const rare: Mistake = { ...mistake, isRare: true };
     const plain = [(text: string) => text, ...CONCATENATED];
     return [
       [(text, key) => hmac(name, key, text), mistake] as Formula,
@@ -320,8 +315,7 @@ export function* keysOf(keys: VerifyKeys): Iterable<Candidate<string>> {
     const words = `it was signed with ${what} before or after the secret key: remove it`;
     for (const [index, key] of [trimmed + mark, mark + trimmed + mark, mark + trimmed].entries()) {
       const isLikely = (['\n', '\r'].includes(mark) && index === 0) || (mark === '"' && index === 1);
-      const sent = never(!isLikely);
-      if (key !== secretKey) yield [key, { name, words, sent }];
+      if (key !== secretKey) yield [key, { name, words, isRare: !isLikely }];
     }
   }
   const signedWith = (key: string) => `it was signed with ${key}, not with the secret key`;
@@ -332,9 +326,9 @@ export function* keysOf(keys: VerifyKeys): Iterable<Candidate<string>> {
   }
   yield ['', { name: 'empty-key', words: signedWith('an empty key') }];
   for (const key of [DEFAULT_KEYS.secretKey, ...EXAMPLE_KEYS]) {
-    const sent = never(key !== DEFAULT_KEYS.secretKey);
+    const isRare = key !== DEFAULT_KEYS.secretKey;
     if (key !== secretKey) {
-      yield [key, { name: 'example-key', words: signedWith(`the example key "${key}"`), sent }];
+      yield [key, { name: 'example-key', words: signedWith(`the example key "${key}"`), isRare }];
     }
   }
   const others = all.filter((merchant) => merchant.secretKey !== secretKey);
@@ -344,8 +338,8 @@ export function* keysOf(keys: VerifyKeys): Iterable<Candidate<string>> {
       ['public', other.publicKey],
     ] as const) {
       const words = signedWith(`the ${what} key of the merchant "${other.name}"`);
-      const sent = never(what === 'public' || index >= MAX_OTHERS_SENT);
-      yield [key, { name: 'other-merchant-key', words, sent }];
+      const isRare = what === 'public' || index >= MAX_OTHERS_SENT;
+      yield [key, { name: 'other-merchant-key', words, isRare }];
     }
   }
 }
@@ -375,16 +369,14 @@ export function likelySignatures(fields: SignedFields, keys: VerifyKeys): Mistak
   const lower = (digest: Buffer) => digest.toString('hex');
   const digest = hmac('sha256', secretKey, right);
   const single: MistakenSignature[] = [];
-  const late: MistakenSignature[] = [];
   const pairs: MistakenSignature[] = [];
   const addSignature = (mistake: Mistake | undefined, made: Buffer, signed = right) => {
-    const { name = null, sent } = mistake ?? {};
-    if (!mistake || name === null || sent === 'never') return;
+    const name = mistake?.name ?? null;
+    if (!mistake || name === null || mistake.isRare) return;
     const found = { mistake: { ...mistake, name }, signed };
-    const isLate = sent === 'late';
-    (isLate ? late : single).push({ ...found, signature: upper(made) });
+    single.push({ ...found, signature: upper(made) });
     // Most languages write digests in lower case.
-    if (!isLate) pairs.push({ ...found, signature: lower(made) });
+    pairs.push({ ...found, signature: lower(made) });
   };
   for (const [text, mistake] of textsOf(fields)) addSignature(mistake, hmac('sha256', secretKey, text), text);
   for (const [key, mistake] of keysOf(keys)) addSignature(mistake, hmac('sha256', key, right));
@@ -399,7 +391,7 @@ export function likelySignatures(fields: SignedFields, keys: VerifyKeys): Mistak
   const isPlainHash = ({ mistake }: MistakenSignature) => mistake.name === 'md5';
   const likely = pairs.filter(isPlainHash).slice(-1);
   const rest = pairs.filter((one) => !likely.includes(one));
-  const sorted = [[...single, ...likely], late, rest].flatMap((some) => some.sort(byLikelihood));
+  const sorted = [[...single, ...likely], rest].flatMap((some) => some.sort(byLikelihood));
   return sorted.filter(({ signature }) => {
     const isNew = !seen.has(signature);
     seen.add(signature);

@@ -1,3 +1,5 @@
+import { IPN_NAMES } from '../service/names.ts';
+
 /*
  * Texts that users paste to check an IPN: its body, or something that contains it.
  */
@@ -30,90 +32,42 @@ function valueOfWord(word: string): string {
   );
 }
 
-/** Longer texts and deeper arrays are not read. */
+/** Longer texts are not read. */
 const MAX_CHARACTERS = 65_536;
-const MAX_DEPTH = 40;
+
+/** The last part of a name, which is all that PHP prints beside a value of a nested field. */
+const lastPart = (name: string) => /\w+(?=\]?$)/.exec(name)?.[0] ?? name;
+
+const NAMES: ReadonlyMap<string, string> = new Map(
+  Object.values(IPN_NAMES).map((name) => [lastPart(name), name]),
+);
+
+/** A name, and its value or what introduces it: as print_r and var_dump write them, the latter also with Xdebug. */
+const PRINTED =
+  /^[ \t]*\[(?<printed>.{1,200}?)\] => (?<line>[^\r\n]*)|(?:\["(?<dumped>[^"\n]{1,200})"\]|'(?<quoted>[^'\n]{1,200})' )=>\s{0,99}(?:string\((?<bytes>\d{1,9})\) "|(?:int|float)\((?<number>[^)\n]{0,40})\))/gm;
 
 /** The fields of the last IPN that PHP printed, as a form. */
 function dumpedForm(text: string): string | undefined {
   if (text.length > MAX_CHARACTERS) return undefined;
-  const arrays = [...arraysOfPrintR(text), ...arraysOfVarDump(text)];
-  const ipn = arrays.findLast((fields) => fields.has('signature') || fields.has('identifier'));
-  return ipn && formOf(ipn).toString();
-}
-
-/** The fields of an array that PHP printed. */
-interface Fields extends Map<string, string | Fields> {}
-
-function formOf(fields: Fields, prefix = '', form = new URLSearchParams()): URLSearchParams {
-  for (const [name, value] of fields) {
-    const key = prefix ? `${prefix}[${name}]` : name;
-    if (typeof value === 'string') form.append(key, value);
-    else formOf(value, key, form);
-  }
-  return form;
-}
-
-/** The arrays that are being read. */
-class Arrays {
-  /** All arrays, in the order in which they begin. The first one has the fields outside of any other. */
-  readonly all: Fields[] = [new Map()];
-  readonly #open = [...this.all];
-
-  set(name: string, value: string | Fields): void {
-    this.#open.at(-1)?.set(name, value);
-  }
-
-  begin(name = ''): void {
-    const inner: Fields = new Map();
-    if (name && this.#open.length < MAX_DEPTH) this.set(name, inner);
-    this.#open.push(inner);
-    this.all.push(inner);
-  }
-
-  end(): void {
-    if (this.#open.length > 1) this.#open.pop();
-  }
-}
-
-/** `[name] => value`, one a line and without quotes. An array is in parentheses below its name. */
-function arraysOfPrintR(text: string): Fields[] {
-  const arrays = new Arrays();
-  for (const line of text.split(/\r?\n/)) {
-    const [, name, value = ''] = /^\s*\[(.+?)\] => (.*)$/.exec(line) ?? [];
-    if (name === undefined) {
-      if (/\bArray$/.test(line.trimEnd())) arrays.begin();
-      else if (line.trim() === ')') arrays.end();
-    } else if (/^(?:Array|\S+ Object)$/.test(value.trimEnd())) arrays.begin(name);
-    else arrays.set(name, value);
-  }
-  return arrays.all;
-}
-
-/** A token of var_dump, also as Xdebug writes it, with names in single quotes. */
-const DUMPED =
-  /\["(?<name>[^"\n]{0,200})"\]=>|'(?<quoted>[^'\n]{0,200})' =>|\[(?<index>\d{1,9})\]=>|string\((?<bytes>\d{1,9})\) "|(?:int|float)\((?<number>[^)\n]{0,40})\)|(?<opens>\{)|(?<closes>\})/g;
-
-/** `["name"]=> string(5) "value"`. Quotes in a value are not escaped, but its bytes are counted. */
-function arraysOfVarDump(text: string): Fields[] {
-  const arrays = new Arrays();
-  let name: string | undefined;
-  DUMPED.lastIndex = 0;
-  for (let token = DUMPED.exec(text); token; token = DUMPED.exec(text)) {
-    const { bytes, number, opens, closes, ...names } = token.groups ?? {};
-    if (opens !== undefined) arrays.begin(name);
-    if (closes !== undefined) arrays.end();
-    if (name !== undefined && number !== undefined) arrays.set(name, number);
+  const found = [new Map<string, string>()];
+  PRINTED.lastIndex = 0;
+  for (let token = PRINTED.exec(text); token; token = PRINTED.exec(text)) {
+    const { printed, dumped, quoted, line, bytes, number } = token.groups ?? {};
+    let value = line ?? number ?? '';
     if (bytes !== undefined) {
-      const from = DUMPED.lastIndex;
-      const length = Number(bytes);
-      const value = Buffer.from(text.slice(from, from + length))
+      // Quotes in a value are not escaped, but its bytes are counted.
+      const [from, length] = [PRINTED.lastIndex, Number(bytes)];
+      value = Buffer.from(text.slice(from, from + length))
         .subarray(0, length)
         .toString();
-      if (name !== undefined) arrays.set(name, value);
-      DUMPED.lastIndex = from + value.length + 1;
+      PRINTED.lastIndex = from + value.length;
     }
-    name = names['name'] ?? names['quoted'] ?? names['index'];
+    const name = NAMES.get(lastPart(printed ?? dumped ?? quoted ?? ''));
+    if (name === undefined) continue;
+    // A log may have several IPNs, and a request another field with that name.
+    if (found.at(-1)?.has(name)) found.push(new Map());
+    found.at(-1)?.set(name, value);
   }
-  return arrays.all;
+  const ipn = found.findLast((fields) => fields.has('signature') || fields.has('identifier'));
+  return ipn && new URLSearchParams([...ipn]).toString();
 }

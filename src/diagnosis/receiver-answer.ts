@@ -27,8 +27,8 @@ export interface AnswerProblem {
   fix: string;
 }
 
-/** The name and message of an exception, as frameworks print them. Bounded, because a body may be one long word. */
-const EXCEPTION = /(?<![\w\\.])[\w\\.]{0,120}(?:Error|Exception): [^\n<]{1,160}/;
+/** The name of an exception before its message. Bounded, because words may be one long word. */
+const EXCEPTION = /(?<![\w\\.])[\w\\.]{0,120}(?:Error|Exception): /;
 
 /** What shows code. */
 const SHOWN_ERRORS = [
@@ -46,7 +46,7 @@ const FIXED_TEXT = /There has been a critical error on this website/;
 export function shownError(body: string): string | undefined {
   for (const pattern of SHOWN_ERRORS) {
     const found = pattern.exec(body)?.[0];
-    if (found) return lastLineOf(body, found);
+    if (found) return messageOf(found, body);
   }
   return undefined;
 }
@@ -56,36 +56,19 @@ export function errorPage(body: string): string | undefined {
   return shownError(body) ?? FIXED_TEXT.exec(body)?.[0];
 }
 
-/** The error message. In a Python traceback it is below the frames. A stack frame alone has none. */
-function lastLineOf(body: string, found: string): string {
-  if (/^(?:at |#\d)/.test(found))
-    return [exceptionIn(body) ?? titleOf(body), found].filter(Boolean).join(', ');
+/** The message of an error that shows itself in a text. */
+function messageOf(found: string, body: string): string {
+  const words = ownWords(body);
+  // A frame has no message, but tells the place.
+  if (/^(?:at |#\d)/.test(found)) return [words, found].filter(Boolean).join(', ');
   if (!found.startsWith('Traceback')) return found.trim();
-  const text = plainText(body);
-  const [, type, value = ''] = OF_DJANGO.exec(text) ?? [];
-  if (type !== undefined) return `${type}: ${onOneLine(value)}`;
-  const [, frames = ''] = text.split('Traceback (most recent call last)', 2);
-  const below = BELOW_FRAMES.exec(frames)?.[0];
-  return below === undefined ? (titleOf(body) ?? found) : onOneLine(below);
+  const [, type, value = ''] = OF_DJANGO.exec(plainText(body)) ?? [];
+  return type === undefined ? (words ?? found) : `${type}: ${onOneLine(value)}`;
 }
-
-/** The name of an exception at the beginning of a line, and its message, which may have several lines. */
-const BELOW_FRAMES = /^[A-Za-z_][\w.]{0,120}(?:: .{1,400}(?:\n\S.{0,200}){0,3})?$/m;
 
 /** Django prints the exception in two lines below the frames. */
 const OF_DJANGO =
   /^Exception Type: ([\w.]{1,120}).{0,300}\nException Value: (.{1,400}(?:\n\S.{0,200}){0,3})$/m;
-
-/** The exception in a page. Each HTML element is searched separately. */
-function exceptionIn(body: string): string | undefined {
-  return EXCEPTION.exec(plainText(body.replaceAll('<', '\n<')))?.[0].trim();
-}
-
-/** The title of an HTML page; undefined if there is none. */
-function titleOf(body: string): string | undefined {
-  const title = /<title[^<>]*>([^<]{1,200})/i.exec(body)?.[1];
-  return title && onOneLine(plainText(title));
-}
 
 /** Some shops have no route for IPNs, and pay on the customer's return (observed: receiver-get-only, receiver-paid-by-visit). */
 const OR_VISIT =
@@ -192,7 +175,6 @@ function withoutPost(status: number): AnswerProblem {
 
 const wantsToken = (status: number): AnswerProblem => ({
   cause: `The framework expects a CSRF token (${status}), which no gateway sends.`,
-  headline: `Your framework expects a CSRF token (${status}).`,
   fix: `${NO_CSRF} ${OR_VISIT}`,
 });
 
@@ -222,7 +204,6 @@ const BY_STATUS: Readonly<Record<number, AnswerProblem>> = {
   },
   504: {
     cause: 'A proxy returned 504: your shop did not respond in time.',
-    headline: 'A proxy got no response from your shop in time (504).',
     fix: 'Check that the app behind the proxy runs and is not blocked, and its log.',
   },
   419: wantsToken(419),
@@ -251,8 +232,9 @@ export function answerProblem({ status, headers, body }: ReceiverAnswer): Answer
   }
   // Express answers 404 to a method without a route.
   if (status === 404 && /Cannot POST \//.test(body)) return withoutPost(status);
-  const thrown = fault ?? (status >= 500 ? exceptionIn(body) : undefined);
-  const words = status >= 500 && thrown !== undefined ? thrown : ownWords(body);
+  const said = ownWords(body);
+  const thrown = fault ?? (status >= 500 && EXCEPTION.test(said ?? '') ? said : undefined);
+  const words = status >= 500 && thrown !== undefined ? thrown : said;
   // Pages have such a token, too, and their tags are not read.
   if (status < 500 && /csrf|authenticity.?token/i.test(words ?? '')) return wantsToken(status);
   if (status === 401 && asksForLogin(headers, words))

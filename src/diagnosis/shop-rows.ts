@@ -3,7 +3,6 @@ import type { ShopDatabase } from '../contract/emulator.ts';
 import type { RowChange } from '../contract/row-change.ts';
 import { changesBetween, type Reading, shownChange } from '../database/changes.ts';
 import { sortByRelevance } from '../database/relevance.ts';
-import type { SeenRows } from './seen-rows.ts';
 
 /** Maximum time that an IPN waits for the moment of a reading, not for its rows: far longer than a client takes. */
 const MAX_WAIT_MS = 1_000;
@@ -17,16 +16,6 @@ const MAX_KEPT = 1_000;
 /** The changes that are kept, or why they are not known. */
 type Known = RowChange[] | string;
 
-/** What changed between two readings around something. None of its functions fails. */
-interface Seen {
-  /** The changes so far. */
-  changes: () => Promise<Known>;
-  /** Keeps the changes. */
-  end: () => Promise<void>;
-  /** Keeps what has changed since the end, too, unless something else has begun. */
-  later: () => Promise<void>;
-}
-
 interface ShopRowsParts {
   /** Reads the database. Calls `onMoment` as soon as later changes are not in the reading. */
   read: (onMoment: () => void) => Promise<Reading>;
@@ -39,7 +28,7 @@ interface ShopRowsParts {
 }
 
 /** Kept in memory only. Whatever goes wrong while a delivery is watched is a notice, and does not change the delivery. */
-export class ShopRows implements SeenRows {
+export class ShopRows {
   readonly #parts: ShopRowsParts;
   readonly #known = new Map<string, Known>();
   /** The attempts around which the database is being read. */
@@ -59,31 +48,41 @@ export class ShopRows implements SeenRows {
     this.#parts = parts;
   }
 
+  /** What changed around the last attempt of a delivery, or the return of a payment's customer; null if it is not known. */
   of(id: string): RowChange[] | null {
     const known = this.#known.get(id);
     return Array.isArray(known) ? known : null;
   }
 
+  /** Why `of` is null; null if it is not, and without a database. */
   whyUnknown(id: string): string | null {
     const known =
       this.#known.get(id) ?? 'the emulator was started or reset since, and keeps changes in memory only';
     return Array.isArray(known) ? null : known;
   }
 
-  get state(): ShopDatabase {
+  /** Null without a database. */
+  get state(): ShopDatabase | null {
     return { tables: this.#parts.tables().count, lastMs: this.#lastMs, problem: this.#problem };
   }
 
+  /** Resolves when it is known what changed around an attempt; undefined if that is not being found out. */
   whenKnown(id: string): Promise<void> | undefined {
     return this.#watched.get(id);
   }
 
+  /** Forgets everything: ids may be used again. */
   forget(): void {
     this.#known.clear();
     // What is being read now belongs to the past.
     this.#begun++;
   }
 
+  /**
+   * Reads the database before and after an attempt, which only waits for the moment of the first reading, not for its rows;
+   * and once more a second later, for what workers write late, which is waited for if nothing has changed yet. Another
+   * attempt or return meanwhile leaves the changes unknown. Never fails unless `run` does.
+   */
   async around<Result>(id: string, run: () => Promise<Result>): Promise<Result> {
     const seen = await this.#begin(id);
     if (!seen) return run();
@@ -105,6 +104,7 @@ export class ShopRows implements SeenRows {
     }
   }
 
+  /** The same for the return of a customer, who does not wait for the second reading. */
   async aroundReturn<Result>(paymentId: string, run: () => Promise<Result>): Promise<Result> {
     const seen = await this.#begin(paymentId);
     try {
@@ -115,7 +115,11 @@ export class ShopRows implements SeenRows {
     }
   }
 
-  async watch(id: string): Promise<() => Promise<string[]>> {
+  /**
+   * Watches the database apart from attempts. @returns the columns and new rows that have changed since the last call, as
+   * `table.column` and `table.*`, without noise; undefined without a database
+   */
+  async watch(id: string): Promise<(() => Promise<string[]>) | undefined> {
     let last = await this.#read();
     return async () => {
       const [before, after] = [last, await this.#read()];
@@ -127,21 +131,27 @@ export class ShopRows implements SeenRows {
     };
   }
 
-  /** Reads the database before something happens. @returns undefined if what it changes cannot be known */
-  async #begin(id: string): Promise<Seen | undefined> {
+  /**
+   * Reads the database before something happens. @returns functions that do not fail; undefined if what it changes cannot
+   * be known
+   */
+  async #begin(id: string) {
     const turn = ++this.#begun;
     this.#keep(id, this.#running > 0 ? NOT_ALONE : 'the database is still being read');
     if (this.#running > 0) return undefined;
     this.#running++;
     const before = await this.#readBefore();
-    const changes = async () => {
+    /** The changes so far. */
+    const changes = async (): Promise<Known> => {
       const old = await before();
       const current = typeof old === 'string' ? old : await this.#read();
       if (typeof old === 'string' || typeof current === 'string') return current as string;
       return this.#changesBetween(id, old, current);
     };
+    const changesOfOne = async () => (turn === this.#begun ? await changes() : NOT_ALONE);
+    /** Keeps the changes. */
     const end = async () => {
-      const found = turn === this.#begun ? await changes() : NOT_ALONE;
+      const found = await changesOfOne();
       this.#running--;
       if (!this.#known.has(id)) return;
       const { leftOut } = this.#parts.tables();
@@ -149,8 +159,9 @@ export class ShopRows implements SeenRows {
       const known = isSure ? found : `nothing changed in the tables that are read, but ${leftOut}`;
       this.#keep(id, turn === this.#begun ? known : NOT_ALONE);
     };
+    /** Keeps what has changed since the end, too, unless something else has begun. */
     const later = async () => {
-      const found = turn === this.#begun ? await changes() : NOT_ALONE;
+      const found = await changesOfOne();
       if (turn === this.#begun && Array.isArray(found)) this.#keep(id, found);
     };
     return { changes, end, later };

@@ -18,8 +18,8 @@ export interface IpnVariants {
   readings: IpnVariant[];
   /** The right IPN with something more, which a receiver without the mistake ignores. */
   additions: IpnVariant[];
-  /** The right IPN with several additions. */
-  together(additions: readonly IpnVariant[]): IpnRequest;
+  /** The right IPN with all additions. */
+  together: IpnRequest;
 }
 
 /** The same IPN as a receiver with one mistake expects it. */
@@ -102,9 +102,10 @@ export function variantsOf(body: string, keys: VerifyKeys): IpnVariants {
   const fields = requiredFields(body);
   const isForm = !isJson(body);
   const [asText, ...inCents] = isForm ? amountsOf(fields, keys.secretKey) : [];
-  const written = (additions: readonly Addition[]) => ({
-    request: withAdditions(additions, fields, sign(fields.amount, fields.identifier, keys.secretKey)),
-    control: withAdditions(additions, fields, randomSignature()),
+  const additions = isForm ? ADDITIONS : [];
+  const written = (some: readonly Addition[]) => ({
+    request: withAdditions(some, fields, sign(fields.amount, fields.identifier, keys.secretKey)),
+    control: withAdditions(some, fields, randomSignature()),
   });
   return {
     signatures: likelySignatures(fields, keys).map((one) => ofSignature(one, fields)),
@@ -115,12 +116,11 @@ export function variantsOf(body: string, keys: VerifyKeys): IpnVariants {
       ...(isForm ? readingsOf(fields) : []),
       ...inCents,
     ],
-    additions: (isForm ? ADDITIONS : []).map((one) => {
+    additions: additions.map((one) => {
       const { name, cause, fix, isInQuery } = one;
       return { name, mistake: isInQuery ? name : null, cause, fix, ...written([one]) };
     }),
-    together: (some) =>
-      written(ADDITIONS.filter(({ name }) => some.some((one) => one.name === name))).request,
+    together: written(additions).request,
   };
 }
 
@@ -311,12 +311,6 @@ const expects = (status: string): Reading => ({
 });
 
 const READINGS: readonly Reading[] = [
-  {
-    name: 'amount-elsewhere',
-    cause: 'Your handler reads the amount from the field amount. The IPN has it in data[amount].',
-    fix: 'Read the amount from data[amount], the field amount inside data.',
-    change: (form) => form.set('amount', form.get('data[amount]') ?? ''),
-  },
   expects('completed'),
   {
     name: 'order-by-trx',
@@ -360,8 +354,7 @@ function* readingsOf({ body: genuine }: Required): Iterable<IpnVariant> {
 }
 
 /**
- * Something that code may look for in an IPN, and that code without this mistake ignores. All are sent together, and
- * halved until one is left.
+ * Something that code may look for in an IPN, and that code without this mistake ignores. All are sent together first.
  */
 interface Addition {
   name: string;
@@ -372,13 +365,9 @@ interface Addition {
   isInQuery?: true;
 }
 
-/** The same value under each name. */
-const under = (names: readonly string[], value: string) =>
-  Object.fromEntries(names.map((name) => [name, value]));
-
 /** A field that code reads under another name. */
 function elsewhere(
-  what: 'identifier' | 'currency' | 'status' | 'signature',
+  what: 'identifier' | 'amount' | 'currency' | 'status' | 'signature',
   where: string,
   names: readonly string[],
 ): Addition {
@@ -387,7 +376,8 @@ function elsewhere(
     name: `${what}-elsewhere`,
     cause: `Your handler does not read the ${what} from ${where}, but from another field, such as ${example}.`,
     fix: `Read the ${what} from ${where}.`,
-    fields: (fields, signature) => under(names, { ...fields, signature }[what] ?? ''),
+    fields: (fields, signature) =>
+      Object.fromEntries(names.map((name) => [name, { ...fields, signature }[what] ?? ''])),
   };
 }
 
@@ -423,6 +413,7 @@ const ADDITIONS: readonly Addition[] = [
     ...['order_id', 'orderId', 'order', 'id', 'reference', 'invoice', 'invoice_id', 'custom'],
     ...['data[identifier]', 'data[order_id]', 'data[reference]'],
   ]),
+  elsewhere('amount', 'data[amount]', ['amount', 'total']),
   elsewhere('currency', 'data[currency][code]', ['currency', 'currency_code', 'data[currency_code]']),
   elsewhere('status', 'status', ['payment_status', 'state', 'data[status]', 'data[payment_status]']),
   elsewhere('signature', 'signature', ['sign', 'sig', 'hash', 'hmac', 'checksum', 'data[signature]']),

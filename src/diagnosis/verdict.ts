@@ -472,14 +472,6 @@ function notAttempted(
   };
 }
 
-/** Maximum number of characters read at each end of a body: a page shows the verdicts of many attempts. */
-const MAX_READ = 8_192;
-
-const readPart = (body: string | null): string =>
-  body === null || body.length <= 2 * MAX_READ
-    ? (body ?? '')
-    : `${body.slice(0, MAX_READ)}\n${body.slice(-MAX_READ)}`;
-
 /** The verdict on an attempt that a fault rule changed or replaced; undefined for other attempts. */
 export function verdictOnFault(delivery: KnownDelivery, attempt: KnownAttempt): FullVerdict | undefined {
   const { fault, failure, requestBody, responseStatus, responseHeaders, responseBody } = attempt;
@@ -492,7 +484,7 @@ export function verdictOnFault(delivery: KnownDelivery, attempt: KnownAttempt): 
       ? `${faultOf(attempt)}.`
       : `Your fault rule ${instead}. The IPN never reached your shop.`;
   const isSignature = fault.corruptSignature && !fault.truncate && !fault.malformed;
-  if (isSignature && instead === undefined && failure === null && !saysRefused(readPart(responseBody))) {
+  if (isSignature && instead === undefined && failure === null && !saysRefused(responseBody ?? '')) {
     const accepted = `${FORGED}: its signature was corrupted by your fault rule. ${UNCHECKED}`;
     return {
       ...makeVerdict('bad', accepted, CHECK_SIGNATURE, `${FORGED}.`),
@@ -520,9 +512,9 @@ const REJECTS: ReadonlySet<number> = new Set([400, 401, 402, 403, 404, 406, 409,
 const UNKNOWN = 'Unknown: does your handler reject forged IPNs?';
 
 function verdictOnForgedAnswer(what: string, authentic: boolean, attempt: KnownAttempt): FullVerdict {
-  const { requestBody, responseStatus: status, responseHeaders: headers, responseBody } = attempt;
+  const { requestBody, responseStatus: status, responseHeaders: headers } = attempt;
   const error = errorOf(attempt);
-  const body = readPart(responseBody);
+  const body = attempt.responseBody ?? '';
   const unknown = (why: string, fix?: string) => ({
     ...makeVerdict('waiting', `This forged IPN (${what}) proved nothing${why}`, fix, UNKNOWN),
     where: 'receiver' as const,
@@ -556,15 +548,15 @@ function verdictOnForgedAnswer(what: string, authentic: boolean, attempt: KnownA
 }
 
 function verdictOnGenuine(attempt: KnownAttempt, signer: Signer): FullVerdict {
-  const { responseStatus: status, responseHeaders: headers, responseBody } = attempt;
+  const { responseStatus: status, responseHeaders: headers } = attempt;
   const error = errorOf(attempt);
-  const body = readPart(responseBody);
+  const body = attempt.responseBody ?? '';
   const isRejected = error !== null || saysRefused(body);
   const computed = signatureIn(attempt, body, signer);
   // A response that accepts the IPN may encode the signature in any way, but must not show the signature of another text.
   if (computed !== undefined && (isRejected || computed.signed !== null))
     return verdictOnSignature(computed, attempt);
-  const problem = answerProblem({ status, headers, body: responseBody ?? '' });
+  const problem = answerProblem({ status, headers, body });
   if (problem) return fromProblem(problem);
   if (error === null && !isRejected) {
     if (attempt.flaw) return malformedAnswer(status, attempt.flaw);
@@ -573,7 +565,7 @@ function verdictOnGenuine(attempt: KnownAttempt, signer: Signer): FullVerdict {
       `Delivered${attempt.number > 1 ? ` (attempt ${attempt.number})` : ''}: your handler returned ${status} in ${duration(attempt.durationMs)}.`,
     );
   }
-  const words = ownWords(responseBody ?? '');
+  const words = ownWords(body);
   const saying = words === undefined ? undefined : `: ${quoted(words)}`;
   if (error === null) {
     const cause = `Your handler returned ${status}, but its body rejects the IPN${saying ?? '.'}`;
@@ -634,26 +626,20 @@ function verdictOnSignature(
   { value, reason, signed }: ComputedSignature,
   { requestBody }: KnownAttempt,
 ): FullVerdict {
-  const cause = signed
-    ? `${asSentence(reason)}.`
-    : `Your handler signed the right text in the wrong way (${value.slice(0, 8)}…): ${reason}.`;
-  const fix = signed
-    ? 'Sign data.amount followed by identifier, exactly as received, with the secret key.'
-    : 'Use HMAC-SHA256 with the secret key, in upper-case hexadecimal.';
-  return {
-    ...makeVerdict('bad', cause, fix, signedHeadline(signed)),
-    signed,
-    code: signatureCode(requestBody),
-  };
-}
-
-function signedHeadline(signed: ComputedSignature['signed']): string {
-  if (!signed) return 'Your handler signed the right text in the wrong way.';
-  const { found, amount, identifier } = signed;
-  if (found.startsWith(identifier)) return 'Your handler signed the identifier before the amount.';
-  return found.endsWith(identifier)
-    ? `You signed ${found.slice(0, -identifier.length)}. Sign the amount exactly as it arrived: ${amount}.`
-    : 'Your handler signed the wrong text.';
+  const rightWay = 'Your handler signed the right text in the wrong way';
+  const verdict = signed
+    ? makeVerdict(
+        'bad',
+        `${asSentence(reason)}.`,
+        'Sign data.amount followed by identifier, exactly as received, with the secret key.',
+      )
+    : makeVerdict(
+        'bad',
+        `${rightWay} (${value.slice(0, 8)}…): ${reason}.`,
+        'Use HMAC-SHA256 with the secret key, in upper-case hexadecimal.',
+        `${rightWay}.`,
+      );
+  return { ...verdict, signed, code: signatureCode(requestBody) };
 }
 
 const REJECTED =
@@ -665,9 +651,7 @@ function rejected(attempt: KnownAttempt, words: string | undefined): string {
   const fix = reasonFix(attempt, words);
   if (fix !== undefined) return fix;
   if (showsSignature(attempt)) return SIGNATURE_SHOWN;
-  const other = readPart(responseBody)
-    .match(/\b[0-9a-f]{64}\b/gi)
-    ?.find((value) => !requestBody.includes(value));
+  const other = responseBody?.match(/\b[0-9a-f]{64}\b/gi)?.find((value) => !requestBody.includes(value));
   if (other !== undefined) return `${REJECTED} ${anotherKey(other)}`;
   const check = words === undefined ? undefined : checkNamedIn(words);
   if (check !== undefined) return `Find the check that fails: probably ${check.what}. ${check.how}`;
@@ -683,7 +667,7 @@ const SIGNATURE_SHOWN =
 /** Whether the response shows the signature of the IPN. */
 function showsSignature({ requestBody, responseBody }: KnownAttempt): boolean {
   const { signature } = readIpn(requestBody);
-  return signature !== null && readPart(responseBody).includes(signature);
+  return signature !== null && (responseBody ?? '').includes(signature);
 }
 
 const anotherKey = (signature: string) =>

@@ -125,24 +125,18 @@ const defined = (...mistakes: (Mistake | undefined)[]) => mistakes.filter((mista
 const UNKNOWN =
   'the signature matches neither these fields nor any common mistake: amount or identifier was changed after signing, or it was signed with another secret key';
 
-/** The replacement of the key to check with; undefined if it was not replaced. */
-function replacementOf({ secretKey, replaced = [] }: VerifyKeys) {
-  const own = fingerprint(secretKey);
-  return replaced.find((one) => one.fingerprint === own);
-}
-
 /** Describes an unknown signature. The cause may be replaced keys. */
-function unknownSignature(keys: VerifyKeys): string[] {
-  const shown = (at: string) => `${moment(at)} UTC`;
-  const old = replacementOf(keys);
+function unknownSignature({ secretKey, replaced = [], formerKeys = [] }: VerifyKeys): string[] {
+  const own = fingerprint(secretKey);
+  const old = replaced.find((one) => one.fingerprint === own);
   if (old) {
-    return [`the secret key given here was replaced at ${shown(old.replacedAt)}: it is no longer used`];
+    return [`the secret key given here was replaced at ${moment(old.replacedAt)} UTC: it is no longer used`];
   }
-  const replacedAt = keys.formerKeys?.[0]?.replacedAt;
-  if (replacedAt === undefined) return [UNKNOWN];
+  const [former] = formerKeys;
+  if (!former) return [UNKNOWN];
   return [
     UNKNOWN,
-    `the keys were replaced at ${shown(replacedAt)}: earlier IPNs were signed with the old keys`,
+    `the keys were replaced at ${moment(former.replacedAt)} UTC: earlier IPNs were signed with the old keys`,
   ];
 }
 

@@ -54,17 +54,8 @@ it.each([
   ['a\u0007b', 'a\\u0007b'],
   ['\u{e0041}', '\\u{e0041}'],
   ['\ud800', '\ufffd'],
+  ['\u202e1\u2066\u200b\u00ad\u2028', '\\u202e1\\u2066\\u200b\\u00ad\\u2028'],
   ['tab\tand\r\nnewline', 'tab\tand\r\nnewline'],
 ])('invisible characters of %j are escaped', (text, shown) => {
   expect(escaped(text)).toBe(shown);
-});
-
-it('as a page shows invisible and bidirectional characters escaped', () => {
-  const hostile = 'order-\u202e1\u202c\u2066\u200b\u00ad\u{e0041}\u0007\u2028\ud800';
-  const shown = 'order-\\u202e1\\u202c\\u2066\\u200b\\u00ad\\u{e0041}\\u0007\\u2028\ufffd';
-  const nothing = { cases: [], summary: auditSummary([]), mistakes: [], missing: null, orders: 0 };
-  const page = htmlReport({ ...nothing, notices: [hostile] }, `http://127.0.0.1/${hostile}`);
-  expect(page.split(shown)).toHaveLength(4);
-  for (const character of '\u202e\u202c\u2066\u200b\u00ad\u{e0041}\u0007\u2028')
-    expect(page).not.toContain(character);
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { auditCases } from '../../src/audit/audit.ts';
-import { auditHeadline, releases } from '../../src/audit/summary.ts';
+import { auditHeadline } from '../../src/audit/summary.ts';
 import { AUDIT_CLASSES, AUDIT_GROUPS } from '../../src/audit/vocabulary.ts';
 import { isCountOrLog } from '../../src/shop/probe.ts';
 import { auditOf } from '../helpers/auditable.ts';
@@ -321,26 +321,6 @@ describe.concurrent('a report', () => {
       verdict: 'fail',
       unpaid: { amount: expect.stringMatching(/^\d+\.\d\d$/), currency: 'USD' },
     });
-  });
-
-  it('names the mistakes that released goods if others did not', () => {
-    const one = {
-      cost: null,
-      fix: null,
-      instruction: null,
-      code: null,
-      verdict: 'fail',
-      unpaid: null,
-    } as const;
-    const price = { amount: '5.00', currency: 'USD' };
-    const cases = [
-      { ...one, name: 'amount-too-low', mistake: 'amount-not-compared', unpaid: price },
-      { ...one, name: 'leaks', mistake: 'secrets-shown' },
-    ];
-    expect(releases(cases)).toEqual([
-      '1 of the 2 attacks that worked released goods, through: amount-not-compared.',
-    ]);
-    expect([releases(cases.slice(0, 1)), releases(cases.slice(1))]).toEqual([[], []]);
   });
 
   it('shows the fix in the language of the shop', async () => {

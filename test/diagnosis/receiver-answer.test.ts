@@ -16,8 +16,8 @@ it.each([
   ['unclosed styles', '<style'.repeat(LENGTH / 6)],
   ['unclosed titles', '<title'.repeat((4 * LENGTH) / 6)],
   ['unclosed tags', `Traceback (most recent call last)${'<'.repeat(2 * LENGTH)}`],
-])('reads a response with %s quickly', (_, body) => {
-  expect(answerProblem({ status: 500, headers: [], body })?.cause ?? '').not.toContain('<<<<'.repeat(50));
+])('reads a response with %s quickly, and in short', (_, body) => {
+  expect(answerProblem({ status: 500, headers: [], body })?.cause.length).toBeLessThan(500);
 });
 
 it.each<[headers: [string, string][], body: string, language: string | undefined]>([

@@ -146,7 +146,7 @@ describe('what an IPN changes in the shop', () => {
     await rows.around('ipn_2', raise);
     expect(rows.of('ipn_2')).toBeNull();
     answer?.();
-    await expect.poll(() => rows.state.problem).toBeNull();
+    await expect.poll(() => rows.state?.problem).toBeNull();
     await rows.around('ipn_3', raise);
     expect([rows.of('ipn_3'), rows.whyUnknown('ipn_3')]).toMatchObject([[{ from: '2', to: '3' }], null]);
     expect(notices.filter((text) => text.includes('did not answer'))).toHaveLength(1);

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { ARTIFACTS } from '../../audit/artifacts.ts';
 import type { AuditOptions } from '../../audit/audit-options.ts';
 import type { AuditedCase, AuditMistake, AuditReport } from '../../audit/report.ts';
-import { auditHeadline, releases, severityIn } from '../../audit/summary.ts';
+import { auditHeadline, severityIn } from '../../audit/summary.ts';
 import { AUDIT_PRESETS, AUDIT_VERDICTS, type AuditVerdict, isReportable } from '../../audit/vocabulary.ts';
 import { usage } from '../../contract/error.ts';
 import { AUDIT_FIELDS } from '../../contract/request-fields.ts';
@@ -345,7 +345,7 @@ export function auditText(report: AuditReport, colour: Colours, isWhole = false)
     : 'This audit saw no new order in the shop.';
   const prose = (text: string) => flowing(Printed.line`${text}`);
   const all = [
-    [flowing(colour.bold(auditHeadline(report))), ...releases(cases).map(prose)],
+    [flowing(colour.bold(auditHeadline(report)))],
     ...paragraphs,
     [...risks, ...quietLines],
     ...(whole.length ? [[prose(TO_REPEAT)]] : []),
