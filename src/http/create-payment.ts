@@ -3,7 +3,7 @@ import { GatewayError } from '../contract/error.ts';
 import { FORM_TYPE } from '../contract/media-types.ts';
 import { withPaymentDefaults } from '../contract/sample-values.ts';
 import { DEFAULT_THEME, MODES } from '../contract/vocabulary.ts';
-import { initiateCall, paymentIdOf, readAnswer } from '../service/merchant.ts';
+import { initiateForm, paymentIdOf, readAnswer } from '../service/merchant.ts';
 import { INITIATE_PATHS } from '../service/names.ts';
 import type { CallService, ServiceResponse } from './call-service.ts';
 import type { AppDependencies } from './environment.ts';
@@ -15,7 +15,7 @@ export function initiateDefaults({ runtime }: AppDependencies, publicKey: string
     { checkoutTheme: DEFAULT_THEME },
     { baseUrl: runtime.baseUrl(), publicKey },
   );
-  return { ...initiateCall('sandbox', values).form };
+  return initiateForm(values);
 }
 
 /**
