@@ -8,7 +8,7 @@ import { parseInput } from '../contract/input.ts';
 import { CARD_FIELDS, exampleOf } from '../contract/request-fields.ts';
 import { maskedCardNumber } from '../contract/secrets.ts';
 import { characters, shortJson } from '../contract/text.ts';
-import type { CardPage, IssueCardCommand } from '../domain/card.ts';
+import type { IssueCardCommand } from '../domain/card.ts';
 import { amountFromNumber } from '../domain/money.ts';
 import type { Card } from '../domain/state.ts';
 import type { PostedFields } from './body.ts';
@@ -238,14 +238,17 @@ export function cardDetails(card: Card, transactions: readonly CardTransaction[]
   };
 }
 
-export function cardList({ cards, page, perPage, lastPage, total }: CardPage): object {
+/** Cards per page of a list (chosen: card-list-paging). */
+const PER_PAGE = 15;
+
+export function cardList(cards: readonly Card[], page: number): object {
   return {
     success: 'ok',
-    data: cards.map(cardRecord),
+    data: cards.slice((page - 1) * PER_PAGE, page * PER_PAGE).map(cardRecord),
     current_page: page,
-    per_page: perPage,
-    last_page: lastPage,
-    total,
+    per_page: PER_PAGE,
+    last_page: Math.max(1, Math.ceil(cards.length / PER_PAGE)),
+    total: cards.length,
   };
 }
 

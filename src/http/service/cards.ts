@@ -77,7 +77,7 @@ function endpointsOf({ cards }: AppDependencies): Endpoint[] {
       errors: [422],
       handle: (c, merchant) => {
         const page = readPage(c.req.queries('page')?.at(-1));
-        return cardList(cards.page(merchant, page));
+        return cardList(cards.of(merchant), page);
       },
     },
     {
