@@ -64,8 +64,8 @@ export function serviceRoute(path: string): FaultRoute | null {
 }
 
 /** The identifier or card id in a request; undefined if it has neither. */
-async function identifierOf(c: AppContext, { payments }: AppDependencies): Promise<string | undefined> {
-  const payment = payments.all.get(c.req.query(PAYMENT_PARAMETER) ?? '');
+async function identifierOf(c: AppContext, { store }: AppDependencies): Promise<string | undefined> {
+  const payment = store.state.payments.get(c.req.query(PAYMENT_PARAMETER) ?? '');
   if (payment) return payment.identifier;
   const card = cardIdIn(c.req.path);
   if (card !== undefined) return card;

@@ -1,4 +1,3 @@
-import type { CardTransaction } from '../contract/card.ts';
 import type { CardAction, CardMovementKind } from '../contract/card-status.ts';
 import type { Merchant } from '../contract/merchant.ts';
 import {
@@ -11,7 +10,6 @@ import {
   type MovementInput,
   requireCard,
 } from '../domain/card.ts';
-import type { ReadonlyCollection } from '../domain/collection.ts';
 import type { Card } from '../domain/state.ts';
 import type { UseCaseDependencies } from './dependencies.ts';
 
@@ -19,19 +17,12 @@ const RULES = { charge: chargeCard, fund: fundCard } as const satisfies Record<C
 
 export function cardUseCases({ store, context, clock }: UseCaseDependencies) {
   return {
-    get all(): ReadonlyCollection<Card> {
-      return store.state.cards;
-    },
-
     /** The cards of a merchant, newest first. */
     of: ({ id }: Merchant): Card[] =>
       [...store.state.cards.values()].filter(({ merchantId }) => merchantId === id).reverse(),
 
     /** The card with this id, optionally limited to one merchant. @throws GatewayError `not_found` */
     require: (cardId: string, merchant?: Merchant): Card => requireCard(store.state, cardId, merchant),
-
-    /** Newest first. */
-    transactions: ({ id }: Card): CardTransaction[] => store.state.transactionsOf(id),
 
     issue: (merchant: Merchant, command: IssueCardCommand): Promise<Card> =>
       store.commit((state) => issueCard(state, merchant, command, context())),

@@ -9,10 +9,9 @@ import {
   stepOf,
   unusableCode,
 } from '../domain/checkout.ts';
-import type { ReadonlyCollection } from '../domain/collection.ts';
 import { requirePayment } from '../domain/payment.ts';
 import { requirePending, type Settlement, settle } from '../domain/settle.ts';
-import type { Message, Payment, RuleResult, State } from '../domain/state.ts';
+import type { Payment, RuleResult, State } from '../domain/state.ts';
 import type { UseCaseDependencies } from './dependencies.ts';
 import { afterSettling } from './payments.ts';
 
@@ -31,13 +30,6 @@ export function checkoutUseCases(parts: UseCaseDependencies) {
       return rule(state, current);
     });
   return {
-    /** The verification codes that were "sent". */
-    get messages(): ReadonlyCollection<Message> {
-      return store.state.messages;
-    },
-
-    messagesOf: (paymentId: string): Message[] => store.state.messagesOf(paymentId),
-
     /** @param requestId the request that caused this, if any, here and in the methods below */
     enterEmail: (payment: Payment, email: string, requestId?: number): Promise<CheckoutProblem | null> =>
       step(payment, (state, current) => enterEmail(state, current, email, context(requestId))),

@@ -196,10 +196,10 @@ const MAX_VERDICTS = 5;
  * The verdicts of the genuine IPNs that were not accepted, equal ones once, in at most three lines each. Asks receivers
  * that still answer for the cause. IPNs of audits are left out.
  */
-async function rejectedIpns({ parts: { ipns, payments } }: RunningServer): Promise<string[]> {
+async function rejectedIpns({ parts: { ipns, store } }: RunningServer): Promise<string[]> {
   const lines = new Set<string>();
-  const failed = [...ipns.all.values()].filter((delivery) => {
-    const payment = delivery.paymentId === null ? undefined : payments.all.get(delivery.paymentId);
+  const failed = [...store.state.deliveries.values()].filter((delivery) => {
+    const payment = delivery.paymentId === null ? undefined : store.state.payments.get(delivery.paymentId);
     const isOfTests = delivery.signedWith !== '' && payment !== undefined && payment.settledBy !== 'audit';
     return isOfTests && ipns.verdict(delivery).tone === 'bad';
   });

@@ -82,16 +82,16 @@ export function mappedAddresses(
 /** @param underWay default: the current attempt, if any */
 export function deliveryView(
   delivery: stored.Delivery,
-  { ipns }: Pick<AppDependencies, 'ipns'>,
+  { ipns, rows, store }: Pick<AppDependencies, 'ipns' | 'rows' | 'store'>,
   underWay = ipns.underWay(delivery.id),
 ): Delivery {
   const record = project(Delivery, delivery);
   const { attemptCount } = delivery;
   // A record from the event log has only the attempts that had been made by then.
-  const attempts = ipns.attemptsOf(delivery.id).slice(0, attemptCount).map(attemptView);
+  const attempts = store.state.attemptsOf(delivery.id).slice(0, attemptCount).map(attemptView);
   const note = noteOf(delivery, attempts.at(-1));
   const verdict = verdictFields(ipns.verdict(delivery));
-  const changes = ipns.changesOf(delivery.id);
+  const changes = rows.of(delivery.id);
   return {
     ...record,
     attempts,
@@ -99,7 +99,7 @@ export function deliveryView(
     forwardedTo: ipns.forwardedTo(delivery),
     note,
     changes,
-    changesUnknown: delivery.attemptCount > 0 ? ipns.whyUnknown(delivery.id) : null,
+    changesUnknown: delivery.attemptCount > 0 ? rows.whyUnknown(delivery.id) : null,
     ...verdict,
   };
 }

@@ -39,9 +39,9 @@ export function showStep(
   { value, problem }: Entry,
   status: 200 | 422 = 200,
 ) {
-  const { payments, runtime } = parts;
+  const { store, runtime } = parts;
   const { settings, options } = runtime;
-  const payment = payments.all.get(before.id) ?? before;
+  const payment = store.state.payments.get(before.id) ?? before;
   const isLive = payment.mode === 'live';
   const step = parts.checkout.stepOf(payment);
   const page = customerView(c, runtime, payment, 'http: https: data:');
@@ -120,10 +120,12 @@ function customerView(
 }
 
 /** The tip for developers: a wallet that can pay or a command to fund one; in the next step, the code. */
-function tipFor({ wallets, runtime, checkout }: AppDependencies, payment: Payment): LiveTip {
+function tipFor({ wallets, runtime, checkout, store }: AppDependencies, payment: Payment): LiveTip {
   const commandText = (name: string, ...args: string[]) => runtime.style.command(command(name, ...args));
   if (checkout.stepOf(payment).name === 'code') {
-    const sent = checkout.codeProblem(payment) ? undefined : checkout.messages.get(payment.messageId ?? '');
+    const sent = checkout.codeProblem(payment)
+      ? undefined
+      : store.state.messages.get(payment.messageId ?? '');
     return { about: 'code', code: sent?.code ?? null, command: commandText('inbox') };
   }
   const found = wallets.payerOf(payment);
@@ -147,7 +149,7 @@ function summaryOf(parts: AppDependencies, payment: Payment, language: Language)
   return {
     ...payment,
     siteLogo: payment.siteLogo && parts.runtime.settings.mapped(payment.siteLogo),
-    merchantName: parts.merchants.of(payment)?.name ?? '',
+    merchantName: parts.store.state.merchants.get(payment.merchantId)?.name ?? '',
     amount: shownAmount(parts, payment.amount, payment.currency, language),
     receipt: payment.status === 'succeeded' ? receiptOf(parts, payment) : null,
   };

@@ -206,7 +206,7 @@ function idOf({ c }: CheckoutVisit): string {
 }
 
 function find(visit: CheckoutVisit): Payment | null {
-  const payment = visit.parts.payments.all.get(idOf(visit));
+  const payment = visit.parts.store.state.payments.get(idOf(visit));
   return payment?.mode === visit.mode ? payment : null;
 }
 
@@ -298,8 +298,8 @@ async function redirectToMerchant(
   payment: Payment,
   redirectUrl: string | null,
 ): Promise<Response> {
-  const { payments } = visit.parts;
-  const settled = payments.all.get(payment.id) ?? payment;
+  const { payments, store } = visit.parts;
+  const settled = store.state.payments.get(payment.id) ?? payment;
   if (redirectUrl === null) return (await pages()).showClosed(visit, settled, true);
   await payments.sendToShop(settled, redirectUrl, requestId(visit));
   return seeOther(visit.c, redirectUrl);

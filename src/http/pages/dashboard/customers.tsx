@@ -10,8 +10,8 @@ import { PER_PAGE, recordPath } from './paths.ts';
 /** Shows who can pay: the sandbox's customer, the wallets of live mode, and the codes that were "sent" to them. */
 export function Customers({ parts }: { parts: AppDependencies }) {
   const { sandboxEmail, sandboxCode } = parts.runtime.settings;
-  const { messages } = parts.checkout;
-  const wallets = [...parts.wallets.all.values()];
+  const { messages, wallets: all } = parts.store.state;
+  const wallets = [...all.values()];
   return (
     <Section id="customers" title="Test customers">
       <Facts
@@ -57,8 +57,8 @@ function codeColumns(parts: AppDependencies): Column<Message>[] {
   ];
 }
 
-function statusOf({ id, paymentId, expiresAt }: Message, { payments, clock }: AppDependencies): string {
-  const payment = payments.all.get(paymentId);
+function statusOf({ id, paymentId, expiresAt }: Message, { store, clock }: AppDependencies): string {
+  const payment = store.state.payments.get(paymentId);
   if (payment && payment.status !== 'pending') return 'settled';
   if (payment?.messageId !== id) return 'replaced';
   return timestamp(clock.now()) < expiresAt ? 'valid' : 'expired';

@@ -68,7 +68,7 @@ const OFFERED = 50;
  */
 export function MerchantField(props: { parts: AppDependencies; any?: string; chosen?: string | undefined }) {
   const { parts, any, chosen = '' } = props;
-  const merchants = [...parts.merchants.all.values()].slice(0, OFFERED);
+  const merchants = [...parts.store.state.merchants.values()].slice(0, OFFERED);
   if (merchants.length < 2) return null;
   const options = merchants.map(({ id, name }) => [id, name] as const);
   return (

@@ -45,8 +45,8 @@ const PAYMENTS: List<Payment> = {
     isOfAudit,
   },
   notice: (parts) => <Rejected parts={parts} />,
-  records: ({ payments }, { status }) => {
-    const newest = [...payments.all.values()].reverse();
+  records: ({ payments, store }, { status }) => {
+    const newest = [...store.state.payments.values()].reverse();
     if (status !== ATTENTION) return newest;
     const isForged = (payment: Payment) => payments.attention(payment)?.isForged === true;
     return [...newest.filter(isForged), ...newest.filter((payment) => !isForged(payment))];

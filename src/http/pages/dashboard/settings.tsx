@@ -14,7 +14,7 @@ const { name: title, path } = PLACES.settings;
 
 /** Shows the API keys, the faults and the test customers, and resets the state. */
 const settingsPage: PageRenderer = ({ parts }) => {
-  const merchants = [...parts.merchants.all.values()];
+  const merchants = [...parts.store.state.merchants.values()];
   const first = parts.merchants.default;
   const whose = merchants.length > 1 ? ` (${first.name})` : '';
   const baseUrl = parts.runtime.baseUrl();

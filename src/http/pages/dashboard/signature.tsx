@@ -81,11 +81,14 @@ function sentence({ valid, authentic }: Verification, isComputed: boolean): stri
 }
 
 /** Returns the pasted body, or the body of the IPN with the pasted id, and the merchant whose key signs it. */
-function pasted({ merchants, ipns }: AppDependencies, { body: text = '', merchant: chosen }: FormValues) {
+function pasted(
+  { merchants, ipns, store }: AppDependencies,
+  { body: text = '', merchant: chosen }: FormValues,
+) {
   if (!text.trim()) throw new GatewayError('invalid_fields', 'the body to verify is empty');
   const sent = isDeliveryId(text) ? ipns.require(text.trim()) : undefined;
   const owner = chosen || sent?.merchantId;
-  const body = sent ? (ipns.attemptsOf(sent.id).at(-1)?.requestBody ?? sent.body) : ipnBodyIn(text);
+  const body = sent ? (store.state.attemptsOf(sent.id).at(-1)?.requestBody ?? sent.body) : ipnBodyIn(text);
   // To find out how a signature was computed, the text is signed thousands of times.
   requireFireable(body, 1);
   return {
@@ -96,12 +99,12 @@ function pasted({ merchants, ipns }: AppDependencies, { body: text = '', merchan
 
 /** Checks a body as a careful receiver would. @param signature replaces the one in the body */
 function verifyFor(
-  { merchants }: AppDependencies,
+  { store }: AppDependencies,
   merchant: Merchant,
   body: string,
   signature?: string,
 ): Verification {
-  return verify(body, { ...merchant, merchants: merchants.all.values() }, signature);
+  return verify(body, { ...merchant, merchants: store.state.merchants.values() }, signature);
 }
 
 /** Opens the checker with an IPN, and the signature that the user's code computed for it. */
