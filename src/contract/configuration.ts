@@ -59,8 +59,8 @@ const MAX_DECIMALS = 3;
 const decimals = `must be a whole number from 0 to ${MAX_DECIMALS}`;
 
 const ChargeRate = request('ChargeRate', 'Percent + fixed, as decimal text.', {
-  percent: field(z.optional(percent), 'from 0 to 100, such as "2.5"', PERCENT),
-  fixed: field(z.optional(balance), 'fixed part, such as "0.30"', DECIMAL),
+  percent: field(z._default(percent, '0'), 'from 0 to 100, such as "2.5"', PERCENT),
+  fixed: field(z._default(balance, '0'), 'fixed part, such as "0.30"', DECIMAL),
 });
 export type ChargeRate = z.output<typeof ChargeRate>;
 
