@@ -96,12 +96,7 @@ const WalletEntry = request('WalletEntry', 'An additional wallet for live mode.'
 /** A configured wallet. It is created if its owner has none in that currency. */
 export type WalletEntry = z.output<typeof WalletEntry>;
 
-const pattern = z
-  .string({ error: 'must be text or a pattern such as "order-*"' })
-  .check(
-    z.refine((value) => value !== '' && value.length <= 200, { error: 'must have 1 to 200 characters' }),
-  );
-const patternField = (description: string) => field(z.optional(pattern), description, { minLength: 1 });
+const patternField = (description: string) => field(z.optional(textUpTo(200)), description, { minLength: 1 });
 
 const PATTERNS = {
   identifier: patternField('identifiers to match, such as fail-*'),
