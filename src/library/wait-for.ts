@@ -82,7 +82,6 @@ export async function whatHappened(
   return [...(reported.length ? reported : ['no payment was initiated']), ...rejected];
 }
 
-/** Whether the merchant's code used a wrong path. */
 function isUnknownPath({ method, status }: RecordedRequest): boolean {
   return method === 'POST' && (status === 404 || status === 405);
 }

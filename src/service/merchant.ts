@@ -10,15 +10,6 @@ export type InitiateValues = {
   [Name in 'publicKey' | keyof PaymentRequest]?: string | null | undefined;
 };
 
-/** The relevant fields of a response body. */
-interface ServiceAnswer {
-  checkoutUrl?: string | undefined;
-  cardId?: string | undefined;
-  /** Why it was rejected. */
-  message?: string | undefined;
-  problems?: readonly string[] | undefined;
-}
-
 /** Where a merchant initiates a sandbox payment. */
 export function initiateUrl(baseUrl: string): string {
   return baseUrl + INITIATE_PATHS.sandbox;
@@ -37,7 +28,8 @@ export function isSandboxPath(path: string): boolean {
   return path.startsWith('/sandbox/');
 }
 
-export function readAnswer(body: unknown): ServiceAnswer {
+/** The relevant fields of a response body; undefined where it has none. */
+export function readAnswer(body: unknown) {
   const answer = (body ?? {}) as Partial<Answer>;
   return {
     checkoutUrl: answer.success === 'ok' ? answer.url : undefined,
