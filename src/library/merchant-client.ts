@@ -1,11 +1,10 @@
 import type { CardFields } from '../contract/card.ts';
 import type { CardAction } from '../contract/card-status.ts';
 import { command, type ErrorCode, GatewayError, hint } from '../contract/error.ts';
-import type { RecordedRequest } from '../contract/event.ts';
 import { FORM_TYPE, JSON_TYPE } from '../contract/media-types.ts';
 import type { ListedMerchant } from '../contract/merchant.ts';
 import { CARD_DEFAULTS, withoutUndefined, withPaymentDefaults } from '../contract/sample-values.ts';
-import { MODES, type Mode } from '../contract/vocabulary.ts';
+import type { Mode } from '../contract/vocabulary.ts';
 import {
   type InitiateValues,
   initiateForm,
@@ -115,14 +114,6 @@ export function merchantEnvironment(
     GATEWAY_SIM_SECRET_KEY: secretKey,
     GATEWAY_SIM_INITIATE_URL: initiateUrl(url),
   };
-}
-
-/** Whether an initiate was rejected, possibly with status 200. */
-export function isRejectedInitiate({ method, target, paymentId }: RecordedRequest): boolean {
-  const [path = ''] = target.split('?', 1);
-  // The routes may be served below a path, too.
-  const isInitiate = MODES.some((mode) => path.endsWith(INITIATE_PATHS[mode]));
-  return method !== 'OPTIONS' && isInitiate && paymentId === null;
 }
 
 /** The service's own routes return no error codes. Other statuses, such as those of a fault rule, fail the command. */

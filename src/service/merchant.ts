@@ -1,4 +1,6 @@
+import type { RecordedRequest } from '../contract/event.ts';
 import type { PaymentRequest } from '../contract/payment.ts';
+import { MODES } from '../contract/vocabulary.ts';
 import { INITIATE_NAMES, INITIATE_PATHS, PAYMENT_PARAMETER, toWire } from './names.ts';
 
 /*
@@ -26,6 +28,14 @@ export function paymentIdOf(checkoutUrl: string): string {
 
 export function isSandboxPath(path: string): boolean {
   return path.startsWith('/sandbox/');
+}
+
+/** Whether an initiate was rejected, possibly with status 200. */
+export function isRejectedInitiate({ method, target, paymentId }: RecordedRequest): boolean {
+  const [path = ''] = target.split('?', 1);
+  // The routes may be served below a path, too.
+  const isInitiate = MODES.some((mode) => path.endsWith(INITIATE_PATHS[mode]));
+  return method !== 'OPTIONS' && isInitiate && paymentId === null;
 }
 
 /** The relevant fields of a response body; undefined where it has none. */

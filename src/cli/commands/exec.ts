@@ -9,7 +9,8 @@ import { command, GatewayError, hint, option, usage } from '../../contract/error
 import type { SimEvent } from '../../contract/event.ts';
 import { readText } from '../../delivery/sender.ts';
 import { controlServer, isUntrusted, MAX_STATE_BYTES, request } from '../../library/control-client.ts';
-import { isRejectedInitiate, merchantEnvironment } from '../../library/merchant-client.ts';
+import { merchantEnvironment } from '../../library/merchant-client.ts';
+import { isRejectedInitiate } from '../../service/merchant.ts';
 import { makeFolder } from '../../system/files.ts';
 import { noticesOf } from '../banner.ts';
 import { runCommand } from '../child.ts';

@@ -1,7 +1,7 @@
 import { PAYMENT_STATUSES } from '../../../contract/vocabulary.ts';
 import type { Payment } from '../../../domain/state.ts';
+import { isRejectedInitiate } from '../../../service/merchant.ts';
 import type { AppDependencies } from '../../environment.ts';
-import { rejectedInitiates } from '../../rejected-initiates.ts';
 import { inGroups, Link, shownAmount } from '../layout.tsx';
 import { Ago, type Column, RecordLink, ShopStatus, Status, WarningCount } from './blocks.tsx';
 import { SampleInitiate } from './exchange.tsx';
@@ -107,7 +107,7 @@ function Resend({ payment, from, parts }: { payment: Payment; from: string; part
 
 /** The number of payments that were rejected at initiate. Only the request log knows them, and the reasons. */
 function Rejected({ parts }: { parts: AppDependencies }) {
-  const count = rejectedInitiates(parts);
+  const count = parts.events.requests().filter(isRejectedInitiate).length;
   if (count === 0) return null;
   return (
     <p id="rejected" class="box">
