@@ -1,4 +1,4 @@
-import type { CheckoutProblem } from '../contract/checkout.ts';
+import { type CheckoutProblem, stepOf } from '../contract/checkout.ts';
 import { GatewayError } from '../contract/error.ts';
 import {
   changeEmail,
@@ -6,7 +6,6 @@ import {
   enterEmail,
   rejectCode,
   resendCode,
-  stepOf,
   unusableCode,
 } from '../domain/checkout.ts';
 import { requirePayment } from '../domain/payment.ts';
@@ -37,8 +36,6 @@ export function checkoutUseCases(parts: UseCaseDependencies) {
     /** The customer returns to the first step. */
     changeEmail: (payment: Payment): Promise<null> => step(payment, (_, current) => changeEmail(current)),
 
-    stepOf,
-
     /** Why the current verification code cannot be used; null if it can. */
     codeProblem: (payment: Payment): CheckoutProblem | null =>
       unusableCode(store.state, payment, context().now),
@@ -51,7 +48,7 @@ export function checkoutUseCases(parts: UseCaseDependencies) {
       const { delivery } = parts.settings;
       const ruleContext = context(requestId);
       const outcome = await step<CheckoutProblem | Settlement>(payment, (state, current) => {
-        if (stepOf(current).name !== 'code') {
+        if (stepOf(current) !== 'code') {
           throw new GatewayError('wrong_state', 'enter the e-mail before the verification code');
         }
         const problem = codeProblem(state, current, code, ruleContext);

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { CODE_LIFETIME_MS, MAX_ENTRY } from '../../contract/checkout.ts';
+import { CODE_LIFETIME_MS, MAX_ENTRY, stepOf } from '../../contract/checkout.ts';
 import { GatewayError } from '../../contract/error.ts';
 import { field, query, text } from '../../contract/field.ts';
 import { parseInput } from '../../contract/input.ts';
@@ -232,7 +232,7 @@ async function show(visit: CheckoutVisit): Promise<Response> {
 function entryOf({ c, parts, mode, rejected }: CheckoutVisit, payment: Payment): Entry {
   const { checkout, runtime } = parts;
   const { sandboxEmail, sandboxCode } = runtime.settings;
-  const { name: step } = checkout.stepOf(payment);
+  const step = stepOf(payment);
   const last = c.req.query('refused') === '1' ? rejected.get(payment.id) : undefined;
   if (last?.step === step) return last;
   const fills = mode === 'sandbox' && c.req.query('fill') === '1';
