@@ -1,5 +1,5 @@
 import { hostName, isEmail, isLoopback } from './contract/address.ts';
-import { nearestName, usage } from './contract/error.ts';
+import { didYouMean, usage } from './contract/error.ts';
 import { readOrigin } from './contract/page-origin.ts';
 import { parseDuration } from './contract/time.ts';
 import { SENT_ON_REQUEST } from './contract/vocabulary.ts';
@@ -64,8 +64,7 @@ export function settingsOf(
   const alsoOn = options.ipnOn.map((text) => {
     const status = SENT_ON_REQUEST.find((name) => name === text);
     if (status) return status;
-    const meant = nearestName(text, SENT_ON_REQUEST);
-    const help = meant ? `: did you mean ${meant}?` : '';
+    const help = didYouMean(text, SENT_ON_REQUEST);
     throw usage(`${label('ipnOn')} accepts ${SENT_ON_REQUEST.join(', ')} (got "${text}")${help}`);
   });
   const waits = options.ipnSchedule.map((text) => {

@@ -56,14 +56,14 @@ export function bannerText(
   cwd: string,
 ): Printed {
   const { url, dataDir, controlToken, tlsCa, proxyPort } = ready;
-  const { payments, cards, wallets, runtime } = server.parts;
+  const { store, runtime } = server.parts;
   const { options } = runtime;
   const { protocol, hostname } = new URL(url);
   const hosts = options.hostAlias.join(', ');
   // Commands read the token from the data folder. An emulator in memory has none.
   const token = dataDir === null && controlToken ? ['--control-token', controlToken] : [];
   const example = command('payments create', '--amount', '100', ...token);
-  const liveEmail = wallets.all.values().next().value?.email ?? 'none';
+  const liveEmail = store.state.wallets.values().next().value?.email ?? 'none';
   const facts = pairs({
     'Base URL': options.publicUrl ? `${url}  (public: ${options.publicUrl})` : url,
     ...accessTo(ready),
@@ -78,7 +78,7 @@ export function bannerText(
     Profile: profileText(fidelityIn(options)),
     Seed: options.seed && `${options.seed}   ids, codes and card numbers are repeatable`,
     State: dataDir
-      ? `${relative(cwd, dataDir) || '.'}/db.json  (${payments.all.size} payments, ${cards.all.size} cards)`
+      ? `${relative(cwd, dataDir) || '.'}/db.json  (${store.state.payments.size} payments, ${store.state.cards.size} cards)`
       : 'in memory, lost when the emulator stops',
   });
   const lines = [

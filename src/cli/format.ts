@@ -10,7 +10,7 @@ import type { Verdict } from '../contract/verdict.ts';
 import { PAYMENT_EVENTS, TIMELINE_EVENTS } from '../contract/vocabulary.ts';
 import { linesOfPage, ownWords } from '../diagnosis/receiver-answer.ts';
 import type { Verification } from '../diagnosis/verify.ts';
-import { isRejectedInitiate } from '../library/merchant-client.ts';
+import { isRejectedInitiate } from '../service/merchant.ts';
 import type { FiredIpn } from '../usecases/fire-ipn.ts';
 import type { Output } from './output.ts';
 import { columns, onOneLine, Printed, wrapped } from './printed.ts';

@@ -8,7 +8,7 @@ import { withPaymentDefaults } from '../contract/sample-values.ts';
 import { Secrets } from '../contract/secrets.ts';
 import { Egress } from '../delivery/egress.ts';
 import { ExchangeClient, type ExchangeRequest, type Observation } from '../delivery/exchange.ts';
-import { initiateCall, isSandboxPath } from '../service/merchant.ts';
+import { initiateForm, isSandboxPath } from '../service/merchant.ts';
 import { CARD_PATHS, INITIATE_PATHS } from '../service/names.ts';
 import { at, parsed, paymentIdIn } from './answer.ts';
 
@@ -96,8 +96,7 @@ export class Target {
     const requests = [order, { publicKey: '' }, { identifier: '1' }];
     let elsewhere = '';
     for (const [index, fields] of requests.entries()) {
-      const { form } = initiateCall('sandbox', fields);
-      const body = new URLSearchParams(form).toString();
+      const body = new URLSearchParams(initiateForm(fields)).toString();
       const answer = await this.send(initiatePath, { method: 'POST', body, contentType: FORM_TYPE });
       const location = answer.status >= 300 && answer.status < 400 && headerIn(answer.headers, 'location');
       if (location) elsewhere = `; it redirects to ${new Secrets([publicKey]).mask(location)}`;

@@ -36,17 +36,11 @@ export function requireAddress(url: string | undefined, name: string): string {
   return url;
 }
 
-/** The user and the password in an address, as written. */
-interface Login {
-  user: string;
-  password: string;
-}
-
 /**
- * The user and the password in an address, also if it is invalid, because its password has a character that must be
+ * The user and the password in an address, as written, also if it is invalid, because its password has a character that must be
  * encoded; undefined if it has no password, or is too long.
  */
-export function loginIn(text: string): Login | undefined {
+export function loginIn(text: string): { user: string; password: string } | undefined {
   if (!text.includes('@') || text.length > MAX_URL_LENGTH) return undefined;
   const authority = URL.canParse(text)
     ? /^\s*[a-z][a-z\d+.-]*:[/\\]*([^:/\\?#]*):([^/\\?#]+)@/i

@@ -24,6 +24,10 @@ export const PROBLEM_WORDS = {
 } as const;
 export type CheckoutProblem = keyof typeof PROBLEM_WORDS;
 
+/** What the hosted checkout of a pending payment asks for next. */
+export const stepOf = ({ payerEmail }: { payerEmail: string | null }) =>
+  payerEmail === null ? 'email' : 'code';
+
 /** The details of a payment event, in words. */
 export function describeEvent(event: {
   value: string | null;

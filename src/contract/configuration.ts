@@ -59,8 +59,8 @@ const MAX_DECIMALS = 3;
 const decimals = `must be a whole number from 0 to ${MAX_DECIMALS}`;
 
 const ChargeRate = request('ChargeRate', 'Percent + fixed, as decimal text.', {
-  percent: field(z.optional(percent), 'from 0 to 100, such as "2.5"', PERCENT),
-  fixed: field(z.optional(balance), 'fixed part, such as "0.30"', DECIMAL),
+  percent: field(z._default(percent, '0'), 'from 0 to 100, such as "2.5"', PERCENT),
+  fixed: field(z._default(balance, '0'), 'fixed part, such as "0.30"', DECIMAL),
 });
 export type ChargeRate = z.output<typeof ChargeRate>;
 
@@ -96,12 +96,7 @@ const WalletEntry = request('WalletEntry', 'An additional wallet for live mode.'
 /** A configured wallet. It is created if its owner has none in that currency. */
 export type WalletEntry = z.output<typeof WalletEntry>;
 
-const pattern = z
-  .string({ error: 'must be text or a pattern such as "order-*"' })
-  .check(
-    z.refine((value) => value !== '' && value.length <= 200, { error: 'must have 1 to 200 characters' }),
-  );
-const patternField = (description: string) => field(z.optional(pattern), description, { minLength: 1 });
+const patternField = (description: string) => field(z.optional(textUpTo(200)), description, { minLength: 1 });
 
 const PATTERNS = {
   identifier: patternField('identifiers to match, such as fail-*'),

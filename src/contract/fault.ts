@@ -148,9 +148,6 @@ function* contradictions(rule: FaultRule): Generator<[string, string]> {
   }
 }
 
-/** The route of a rule. */
-const FaultRoute = textWithout(routeProblem);
-
 function routeProblem(route: string): string | undefined {
   if (route.startsWith('/')) {
     return /^\/_sim(\/|$)/.test(route)
@@ -174,7 +171,7 @@ const ORDER = 'in order of precedence';
 export const FaultList = wholeList('FaultList', Fault, 'fault rules', ORDER);
 
 export const ClearQuery = query('ClearFilter', 'Selects the rules to clear.', {
-  route: field(z.optional(FaultRoute), 'Only rules with exactly this route; default: all.'),
+  route: field(z.optional(textWithout(routeProblem)), 'Only rules with exactly this route; default: all.'),
 });
 
 export const ClearedFaults = record(

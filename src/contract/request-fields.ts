@@ -166,22 +166,10 @@ export const CARD_FIELDS = {
 
 type ServiceFields = Readonly<Record<string, ServiceField>>;
 
-/** One property of each field, by the field's name. */
-function each<Name extends string>(
-  fields: Readonly<Record<Name, ServiceField>>,
-  read: (field: ServiceField) => string | undefined,
-): Partial<Record<Name, string>> {
-  const values: Partial<Record<Name, string>> = {};
-  for (const name in fields) {
-    const value = read(fields[name]);
-    if (value !== undefined) values[name] = value;
-  }
-  return values;
-}
-
 /** The names of fields on the wire, by our names. */
 export function wireNames<All extends ServiceFields>(fields: All) {
-  return each(fields, ({ wire }) => wire) as { [Name in keyof All]: All[Name]['wire'] };
+  const names = Object.entries(fields).map(([name, { wire }]) => [name, wire]);
+  return Object.fromEntries(names) as { [Name in keyof All]: All[Name]['wire'] };
 }
 
 type WithFallback<All> = {
@@ -190,7 +178,10 @@ type WithFallback<All> = {
 
 /** What commands and the library send for omitted fields. */
 export function fallbacks<All extends ServiceFields>(fields: All) {
-  return each(fields, ({ fallback }) => fallback) as Record<WithFallback<All>, string>;
+  const values = Object.entries(fields).flatMap(([name, { fallback }]) =>
+    fallback ? [[name, fallback]] : [],
+  );
+  return Object.fromEntries(values) as Record<WithFallback<All>, string>;
 }
 
 /** An example of a request, by the names on the wire. */

@@ -153,13 +153,10 @@ function keyOf(key: string, shown: string, least = TOO_MUCH): Key {
   return { parts, heads, least: Math.min(parts.length, least), shown };
 }
 
-/** A password decoded, which finds it encoded, too; and as written, if that also encodes what needs no encoding. */
+/** A password as written, and decoded. */
 function formsOf(password: string): string[] {
   try {
-    const plain = decodeURIComponent(password);
-    const { count, ends } = follow(password, 0, partsOf(plain));
-    const isFound = count === partsOf(plain).length && ends.includes(password.length);
-    return isFound ? [plain] : [plain, password];
+    return [...new Set([decodeURIComponent(password), password])];
   } catch {
     return [password];
   }

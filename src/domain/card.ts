@@ -115,14 +115,6 @@ export function applyCardAction(card: Card, action: CardAction, now: number): Ru
   return { change: { cards: [changed] }, result: changed };
 }
 
-export interface CardPage {
-  cards: readonly Card[];
-  page: number;
-  perPage: number;
-  lastPage: number;
-  total: number;
-}
-
 export interface CardMovement {
   card: Card;
   transaction: CardTransaction;

@@ -37,11 +37,6 @@ function emailProblem(state: State, payment: Payment, email: string, context: Co
   return walletProblem(state, payment, email);
 }
 
-/** What the hosted checkout of a pending payment asks for next, and the e-mail that the customer entered before. */
-export function stepOf({ payerEmail }: Payment): { name: 'email' | 'code'; email: string | null } {
-  return { name: payerEmail === null ? 'email' : 'code', email: payerEmail };
-}
-
 /** Rule: a new code replaces the previous one (live mode; the sandbox has a fixed code). */
 export function resendCode(payment: Payment, context: Context): RuleResult<null> {
   return payment.mode === 'live' && payment.payerEmail !== null

@@ -5,7 +5,6 @@ import { timestamp } from '../contract/time.ts';
 import type { RandomBytes } from '../system/random.ts';
 import { sameSecret } from '../system/secret.ts';
 import { randomText } from './ids.ts';
-import { add } from './money.ts';
 import type { Context } from './settings.ts';
 import type { RuleResult, State } from './state.ts';
 
@@ -36,12 +35,6 @@ export function requireBySecretKey(state: State, key: string | undefined): Merch
       ? hint`lint: the public key was sent as the bearer token. Cards require the secret key`
       : hint`Show the keys of this emulator with: ${command('keys show')}`,
   });
-}
-
-/** Returns a function that checks whether a text contains a merchant's secret key. */
-export function secretKeyFinder(state: State): (text: string) => boolean {
-  const keys = Array.from(state.merchants.values(), ({ secretKey }) => secretKey);
-  return (text) => keys.some((key) => text.includes(key));
 }
 
 /** The default merchant of commands: the first one. */
@@ -96,10 +89,4 @@ export function addMerchant(
   }
   const merchant: Merchant = { id, name, ...keys, balances: {}, createdAt: timestamp(context.now) };
   return { change: { merchants: [merchant] }, result: merchant };
-}
-
-/** The merchant with an amount added in one currency. */
-export function credit(merchant: Merchant, currency: string, amount: string): Merchant {
-  const balance = add(merchant.balances[currency] ?? '0', amount);
-  return { ...merchant, balances: { ...merchant.balances, [currency]: balance } };
 }

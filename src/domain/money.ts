@@ -27,13 +27,10 @@ export function amountFromNumber(value: number, source = String(value)): string 
   return text.includes('e') ? new Big(text).toFixed() : text;
 }
 
-/** A charge: a percentage plus a fixed amount, both as decimal text. */
-export type Rate = Record<keyof ChargeRate, string>;
-
 /**
  * The charge on an amount: percent + fixed, rounded half up to the decimals of the currency (chosen: ipn-charge-rounding, ipn-charge-whole-units).
  */
-export function chargeOn(amount: string, rate: Rate, currency: Pick<Currency, 'decimals'>): string {
+export function chargeOn(amount: string, rate: ChargeRate, currency: Pick<Currency, 'decimals'>): string {
   const exact = new Big(amount).times(rate.percent).times('0.01').plus(rate.fixed);
   return exact.toFixed(currency.decimals, Big.roundHalfUp);
 }

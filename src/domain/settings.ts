@@ -1,7 +1,6 @@
 import type { Currency } from '../contract/amount.ts';
 import type { OutcomeRule, WalletEntry } from '../contract/configuration.ts';
 import type { FaultRule } from '../contract/fault.ts';
-import type { OwnPages } from '../contract/page-origin.ts';
 import type { Choices } from '../contract/profiles.ts';
 import type { AmountFormat, DeliveryOrder, IpnFormat, PaymentStatus } from '../contract/vocabulary.ts';
 import type { AutoSettings } from './auto.ts';
@@ -49,8 +48,8 @@ export interface Settings {
     forwardTo: string | null;
   };
   delivery: DeliveryOrder;
-  /** The pages that may initiate from the browser. */
-  pages: OwnPages;
+  /** Pages that may initiate from the browser, by origin or host. Local pages always may. */
+  pages: { origins: ReadonlySet<string>; hosts: ReadonlySet<string> };
   auto: AutoSettings;
   /** Milliseconds from initiation until a pending payment expires; null for never. */
   paymentExpiresMs: number | null;

@@ -9,12 +9,11 @@ import {
 } from '../contract/vocabulary.ts';
 import type { Wallet } from '../contract/wallet.ts';
 import { deliveryOf } from './delivery.ts';
-import { credit } from './merchant.ts';
-import { compare, subtract } from './money.ts';
+import { add, compare, subtract } from './money.ts';
 import { withEvent } from './payment.ts';
 import type { Context, Settings } from './settings.ts';
 import type { Delivery, Payment, RuleResult, State } from './state.ts';
-import { debit, payingWallet } from './wallet.ts';
+import { payingWallet } from './wallet.ts';
 
 /** The delay of the IPN with `redirect-then-ipn`, in milliseconds of the emulator's clock (chosen). */
 export const REDIRECT_HEAD_START_MS = 500;
@@ -72,12 +71,16 @@ export function settle(
   const deliveries = Array.from({ length: isSent ? copies : 0 }, () =>
     deliveryOf({ payment: settled, status: ipnStatus, holder }, merchant, context, dueAt),
   );
-  const income = subtract(payment.amount, payment.charge);
+  const { amount, charge, currency } = payment;
+  const earned = add(merchant.balances[currency] ?? '0', subtract(amount, charge));
   return {
     change: {
       payments: [settled],
-      ...(wallet && { wallets: [debit(wallet, payment.amount)] }),
-      ...(movesMoney && { merchants: [credit(merchant, payment.currency, income)] }),
+      // The balance may become negative, which is a warning.
+      ...(wallet && { wallets: [{ ...wallet, balance: subtract(wallet.balance, amount) }] }),
+      ...(movesMoney && {
+        merchants: [{ ...merchant, balances: { ...merchant.balances, [currency]: earned } }],
+      }),
       ...(deliveries.length && { deliveries }),
     },
     result: {

@@ -1,6 +1,6 @@
 import type { Records } from '../contract/state.ts';
 import { COLLECTION_NAMES, type CollectionName } from '../contract/vocabulary.ts';
-import { Collection } from './collection.ts';
+import { Collection, type ReadonlyCollection } from './collection.ts';
 
 /* The stored records, which the rules use. */
 export type Payment = Records['payments'];
@@ -20,6 +20,12 @@ export interface RuleResult<Result> {
 
 /** Rolls back one `apply`. */
 export type Undo = () => void;
+
+/** The state as readers see it. */
+export type ReadonlyState = { readonly [Name in CollectionName]: ReadonlyCollection<Records[Name]> } & Pick<
+  State,
+  'findPayment' | 'messagesOf' | 'deliveriesOf' | 'attemptsOf' | 'transactionsOf'
+>;
 
 type Collections = { readonly [Name in CollectionName]: Collection<Records[Name]> };
 

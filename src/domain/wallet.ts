@@ -1,7 +1,7 @@
 import { amountProblem } from '../contract/amount.ts';
 import { GatewayError } from '../contract/error.ts';
 import type { Wallet } from '../contract/wallet.ts';
-import { add, compare, subtract } from './money.ts';
+import { add, compare } from './money.ts';
 import type { Payment, RuleResult, State } from './state.ts';
 
 /** The wallet of an e-mail (case-insensitive) in a currency. */
@@ -24,14 +24,8 @@ export function payerOf(
   return wallet && { wallet, canPay: solvent !== undefined };
 }
 
-/** The first wallet in a currency, for settling without a matching e-mail. */
 function firstWallet(state: State, currency: string): Wallet | undefined {
   return state.wallets.find((wallet) => wallet.currency === currency);
-}
-
-/** The wallet with an amount subtracted. The balance may become negative: check first if it must not. */
-export function debit(wallet: Wallet, amount: string): Wallet {
-  return { ...wallet, balance: subtract(wallet.balance, amount) };
 }
 
 /** The wallet of the e-mail entered on the checkout, of the customer's e-mail, or the first one in the currency (chosen). */

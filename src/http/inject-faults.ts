@@ -5,14 +5,7 @@ import type { FaultRule } from '../contract/fault.ts';
 import type { RequestEffect } from '../contract/fault-effects.ts';
 import { type FaultRoute, MODES, namesOf } from '../contract/vocabulary.ts';
 import { serviceError } from '../service/errors.ts';
-import {
-  CARD_PATHS,
-  CHECKOUT_PATHS,
-  cardIdIn,
-  INITIATE_PATHS,
-  identifierIn,
-  PAYMENT_PARAMETER,
-} from '../service/names.ts';
+import { CARD_PATHS, CHECKOUT_PATHS, INITIATE_PATHS, PAYMENT_PARAMETER } from '../service/names.ts';
 import { realPause } from '../system/clock.ts';
 import { keepBody, readFields } from './body.ts';
 import type { AppContext, AppDependencies, AppEnvironment } from './environment.ts';
@@ -62,17 +55,15 @@ export function serviceRoute(path: string): FaultRoute | null {
   return isBelow(CARD_PATHS.list) ? 'cards' : null;
 }
 
-/** The identifier or card id in a request; undefined if it has neither. */
-async function identifierOf(c: AppContext, { payments }: AppDependencies): Promise<string | undefined> {
-  const payment = payments.all.get(c.req.query(PAYMENT_PARAMETER) ?? '');
+/** The identifier of the payment that a request is about; undefined if there is none. */
+async function identifierOf(c: AppContext, { store }: AppDependencies): Promise<string | undefined> {
+  const payment = store.state.payments.get(c.req.query(PAYMENT_PARAMETER) ?? '');
   if (payment) return payment.identifier;
-  const card = cardIdIn(c.req.path);
-  if (card !== undefined) return card;
   if (c.req.method === 'GET') return undefined;
   keepBody(c);
   // The handler rejects a body that cannot be read.
-  const { fields } = await readFields(c).catch(() => ({ fields: {} }));
-  return identifierIn(fields);
+  const { fields } = await readFields(c).catch(() => ({ fields: { identifier: undefined } }));
+  return typeof fields.identifier === 'string' ? fields.identifier : undefined;
 }
 
 type Effect = (faulty: Faulty, next: () => Answer) => Answer;

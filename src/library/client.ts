@@ -5,11 +5,12 @@ import { describeFailure } from '../contract/describe-delivery.ts';
 import { GatewayError, usage } from '../contract/error.ts';
 import { FORM_TYPE } from '../contract/media-types.ts';
 import { type Mask, Secrets } from '../contract/secrets.ts';
-import { OUTCOMES } from '../contract/vocabulary.ts';
+import { namesOf, OUTCOMES } from '../contract/vocabulary.ts';
 import { allowedHosts, Egress, endpointOf, isMetadata, isOwnInterface } from '../delivery/egress.ts';
 import { failureOf, MAX_RESPONSE_BYTES, send } from '../delivery/sender.ts';
 import { isDeliveryId } from '../diagnosis/pasted-ipn.ts';
-import { CARD_FIELD_NAMES, INITIATE_FIELD_NAMES, initiateUrl } from '../service/merchant.ts';
+import { initiateUrl } from '../service/merchant.ts';
+import { CARD_NAMES, INITIATE_NAMES } from '../service/names.ts';
 import type {
   AuditOptions,
   AuditReport,
@@ -93,7 +94,7 @@ export function clientOf(
       list: async (filter = {}) => call('GET /payments', { query: requireFilter(filter) }),
       get: async (reference) => call('GET /payments/:ref', { param: paymentAt(reference) }),
       create: async (fields = {}) => {
-        requireFields('the payment', fields, [...INITIATE_FIELD_NAMES, 'mode']);
+        requireFields('the payment', fields, [...namesOf(INITIATE_NAMES), 'mode']);
         const { mode, ...values } = fields;
         const { id } = await initiatePayment(server, mode === 'live' ? 'live' : 'sandbox', values);
         const { timeline: _, ...payment } = await client.payments.get(id);
@@ -167,7 +168,7 @@ export function clientOf(
       list: async (filter = {}) => call('GET /cards', { query: requireFilter(filter) }),
       get: async (id) => readCard(server, cardAt(id).id),
       create: async (fields = {}) => {
-        requireFields('the card', fields, CARD_FIELD_NAMES);
+        requireFields('the card', fields, namesOf(CARD_NAMES));
         return createCard(server, fields);
       },
       activate: change('activate'),

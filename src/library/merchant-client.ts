@@ -1,22 +1,18 @@
+import type { CardFields } from '../contract/card.ts';
 import type { CardAction } from '../contract/card-status.ts';
 import { command, type ErrorCode, GatewayError, hint } from '../contract/error.ts';
-import type { RecordedRequest } from '../contract/event.ts';
 import { FORM_TYPE, JSON_TYPE } from '../contract/media-types.ts';
 import type { ListedMerchant } from '../contract/merchant.ts';
 import { CARD_DEFAULTS, withoutUndefined, withPaymentDefaults } from '../contract/sample-values.ts';
-import { MODES, type Mode } from '../contract/vocabulary.ts';
+import type { Mode } from '../contract/vocabulary.ts';
 import {
-  type CardValues,
-  changeCardCall,
-  createCardCall,
   type InitiateValues,
-  initiateCall,
+  initiateForm,
   initiateUrl,
   paymentIdOf,
   readAnswer,
-  type ServiceCall,
 } from '../service/merchant.ts';
-import { INITIATE_PATHS } from '../service/names.ts';
+import { CARD_NAMES, CARD_PATHS, INITIATE_PATHS, toWire } from '../service/names.ts';
 import {
   type ControlServer,
   isSuccess,
@@ -71,15 +67,15 @@ export function merchantIn(merchants: readonly ListedMerchant[], named: string |
 export async function initiatePayment(server: ControlServer, mode: Mode, values: InitiateValues) {
   const { url: baseUrl } = await server.call('GET /status');
   const publicKey = values.publicKey ?? (await requireMerchant(server)).publicKey;
-  const call = initiateCall(mode, withPaymentDefaults(values, { baseUrl, publicKey }));
-  const address = `${server.url}${call.path}`;
+  const form = initiateForm(withPaymentDefaults(values, { baseUrl, publicKey }));
+  const address = `${server.url}${INITIATE_PATHS[mode]}`;
   let status = 0;
   const body = await request(address, {
-    method: call.method,
+    method: 'POST',
     tlsCa: server.tlsCa,
     totalMs: LIMIT_MS,
     headers: { 'Content-Type': FORM_TYPE },
-    body: new URLSearchParams(call.form).toString(),
+    body: new URLSearchParams(form).toString(),
   })
     .then((answer) => {
       status = answer.statusCode ?? 0;
@@ -120,14 +116,6 @@ export function merchantEnvironment(
   };
 }
 
-/** Whether an initiate was rejected, possibly with status 200. */
-export function isRejectedInitiate({ method, target, paymentId }: RecordedRequest): boolean {
-  const [path = ''] = target.split('?', 1);
-  // The routes may be served below a path, too.
-  const isInitiate = MODES.some((mode) => path.endsWith(INITIATE_PATHS[mode]));
-  return method !== 'OPTIONS' && isInitiate && paymentId === null;
-}
-
 /** The service's own routes return no error codes. Other statuses, such as those of a fault rule, fail the command. */
 const CODE_OF_STATUS: ReadonlyMap<number, ErrorCode> = new Map([
   [401, 'unauthorized'],
@@ -137,7 +125,13 @@ const CODE_OF_STATUS: ReadonlyMap<number, ErrorCode> = new Map([
 ]);
 
 /** @throws GatewayError with the code for the status */
-async function callCards(server: ControlServer, secretKey: string, { method, path, json }: ServiceCall) {
+async function callCards(
+  server: ControlServer,
+  secretKey: string,
+  method: 'POST' | 'PUT',
+  path: string,
+  json?: object,
+) {
   const response = await request(`${server.url}${path}`, {
     method,
     tlsCa: server.tlsCa,
@@ -158,7 +152,11 @@ async function callCards(server: ControlServer, secretKey: string, { method, pat
 export async function changeCard(server: ControlServer, id: string, action: CardAction) {
   const { merchantId } = await readCard(server, id);
   const { secretKey } = await requireMerchant(server, merchantId);
-  return callCards(server, secretKey, changeCardCall(action, id));
+  if (action === 'cancel') {
+    return callCards(server, secretKey, 'PUT', CARD_PATHS.cancel.replace(':id', encodeURIComponent(id)));
+  }
+  const toggle = { card_id: id, active: action === 'activate' };
+  return callCards(server, secretKey, 'PUT', CARD_PATHS.toggle, toggle);
 }
 
 export function readCard(server: ControlServer, id: string) {
@@ -171,7 +169,8 @@ export function readCard(server: ControlServer, id: string) {
  * @param named the merchant; default: the first merchant
  * @throws GatewayError `not_found`, `invalid_fields`
  */
-export async function createCard(server: ControlServer, values: CardValues, named?: string) {
+export async function createCard(server: ControlServer, values: CardFields, named?: string) {
   const { secretKey } = await requireMerchant(server, named);
-  return callCards(server, secretKey, createCardCall({ ...CARD_DEFAULTS, ...withoutUndefined(values) }));
+  const card = toWire(CARD_NAMES, { ...CARD_DEFAULTS, ...withoutUndefined(values) });
+  return callCards(server, secretKey, 'POST', CARD_PATHS.create, card);
 }

@@ -5,10 +5,6 @@ import { EMULATOR_OPTIONS } from '../options/start-options.ts';
 import type { RunningServer } from '../server.ts';
 import { packaged } from '../system/package-info.ts';
 
-/** The option values of `startGatewaySim`. */
-type Values = Readonly<Record<string, unknown>>;
-
-/** An emulator of the library. */
 type StartedEmulator = Pick<
   RunningServer,
   'url' | 'port' | 'publicKey' | 'secretKey' | 'dataDir' | 'controlToken' | 'tlsCa' | 'notices' | 'stop'
@@ -26,7 +22,7 @@ export type ThreadReport =
   | { failure: ErrorDetails & { code: ErrorCode; message: string } };
 
 /** Starts an emulator in a thread, whose globals and timers a test does not change, and which changes none of the test's. */
-export async function startEmulator(values: Values): Promise<StartedEmulator> {
+export async function startEmulator(values: Readonly<Record<string, unknown>>): Promise<StartedEmulator> {
   // A value that no option takes, such as a function, could not be passed to the thread.
   resolveOptions([{ label: (name) => name, values }], EMULATOR_OPTIONS);
   const thread = new Worker(packaged('dist/thread.cjs'), { workerData: values });

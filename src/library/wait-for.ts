@@ -1,5 +1,6 @@
 import { outcomeOf } from '../contract/describe-delivery.ts';
 import { GatewayError, hint } from '../contract/error.ts';
+import { isRejectedInitiate } from '../service/merchant.ts';
 import { pause, performance } from '../system/real-time.ts';
 import type {
   Delivery,
@@ -10,7 +11,6 @@ import type {
   WaitOptions,
 } from './api.ts';
 import type { ControlServer } from './control-client.ts';
-import { isRejectedInitiate } from './merchant-client.ts';
 import { milliseconds, requireFields, requireFilter } from './require.ts';
 
 /** Maximum number of records in the report of what happened instead of what a test waited for. */
@@ -82,7 +82,6 @@ export async function whatHappened(
   return [...(reported.length ? reported : ['no payment was initiated']), ...rejected];
 }
 
-/** Whether the merchant's code used a wrong path. */
 function isUnknownPath({ method, status }: RecordedRequest): boolean {
   return method === 'POST' && (status === 404 || status === 405);
 }

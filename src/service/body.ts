@@ -114,7 +114,6 @@ function parseForm(body: Buffer, contentType: string): PostedFields {
   return { text: isPlain ? text : logged(body), fields: Object.fromEntries(fields) };
 }
 
-/** Decodes a name or value of a form. */
 function formText(written: string, isPlain: boolean, decode: Decode): string | Unreadable {
   if (isPlain) {
     // A copy: a slice would keep the whole body in memory.

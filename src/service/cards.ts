@@ -7,13 +7,13 @@ import { count, field, type JsonSchema, record, text as string } from '../contra
 import { parseInput } from '../contract/input.ts';
 import { CARD_FIELDS, exampleOf } from '../contract/request-fields.ts';
 import { maskedCardNumber } from '../contract/secrets.ts';
-import { characters, shortJson } from '../contract/text.ts';
-import type { CardPage, IssueCardCommand } from '../domain/card.ts';
+import { shortJson } from '../contract/text.ts';
+import type { IssueCardCommand } from '../domain/card.ts';
 import { amountFromNumber } from '../domain/money.ts';
 import type { Card } from '../domain/state.ts';
 import type { PostedFields } from './body.ts';
 import { amountSource } from './encoding.ts';
-import { amountJson, limited, postedMessage, required, textFields, trimmed } from './fields.ts';
+import { amountJson, lengthProblem, postedMessage, required, textFields, trimmed } from './fields.ts';
 import { CARD_NAMES, fromWire } from './names.ts';
 
 /** Names, limits and required fields: documented. */
@@ -47,7 +47,9 @@ export const ToggleRequest = postedMessage(
   'ToggleRequest',
   'The card to activate or block.',
   {
-    card_id: limited({ max: MAX_CARD_ID, description: 'card identifier' }),
+    card_id: required((value) => lengthProblem(value, MAX_CARD_ID), 'Card identifier.', {
+      maxLength: MAX_CARD_ID,
+    }),
     active: field(
       z.literal(BOOLEANS, {
         error: ({ input }) => (input === undefined ? 'is required' : notBoolean(input)),
@@ -81,8 +83,9 @@ function read<Schema extends z.ZodMiniObject>(schema: Schema, posted: PostedFiel
 }
 
 export function readCardId(id: string): string {
-  if (characters(id) <= MAX_CARD_ID) return id;
-  throw new GatewayError('invalid_fields', `card_id must have at most ${MAX_CARD_ID} characters`);
+  const problem = lengthProblem(id, MAX_CARD_ID);
+  if (problem) throw new GatewayError('invalid_fields', `card_id ${problem}`);
+  return id;
 }
 
 /** A page past the end is empty. A number too large for `current_page` is rejected (chosen: card-list-past-end). */
@@ -238,14 +241,17 @@ export function cardDetails(card: Card, transactions: readonly CardTransaction[]
   };
 }
 
-export function cardList({ cards, page, perPage, lastPage, total }: CardPage): object {
+/** Cards per page of a list (chosen: card-list-paging). */
+const PER_PAGE = 15;
+
+export function cardList(cards: readonly Card[], page: number): object {
   return {
     success: 'ok',
-    data: cards.map(cardRecord),
+    data: cards.slice((page - 1) * PER_PAGE, page * PER_PAGE).map(cardRecord),
     current_page: page,
-    per_page: perPage,
-    last_page: lastPage,
-    total,
+    per_page: PER_PAGE,
+    last_page: Math.max(1, Math.ceil(cards.length / PER_PAGE)),
+    total: cards.length,
   };
 }
 

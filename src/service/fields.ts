@@ -9,7 +9,7 @@ import {
   named,
   shapeOf,
 } from '../contract/field.ts';
-import { type RequestField, type ServiceField, sentenceOf } from '../contract/request-fields.ts';
+import { type ServiceField, sentenceOf } from '../contract/request-fields.ts';
 import { characters, shorten } from '../contract/text.ts';
 import { type PostedFields, Unreadable } from './body.ts';
 
@@ -78,25 +78,12 @@ export function textFields<All extends Readonly<Record<string, ServiceField>>>(f
 function textField(described: ServiceField, loose: boolean): Field<z.ZodMiniString> {
   const { kind, max = 0, example = described.fallback ?? '' } = described;
   if (kind === 'url') return address(sentenceOf(described), example);
-  return kind === 'email' ? email({ ...described, max }, loose) : limited({ ...described, max }, loose);
-}
-
-type LimitedField = Pick<RequestField, 'description'> & { max: number };
-
-/** A required text of at most `max` characters. `loose` accepts any length. */
-export function limited(described: LimitedField, loose = false) {
-  const { max } = described;
-  return required(atMost(max, loose), sentenceOf(described), { maxLength: max });
-}
-
-/** A required e-mail address of at most `max` characters. */
-function email(described: LimitedField, loose = false) {
-  const { max } = described;
-  const length = atMost(max, loose);
-  const problem: Problem = (value) =>
-    length(value) ??
-    (isEmail(value) ? undefined : `must be a valid e-mail address (got "${shorten(value)}")`);
-  return required(problem, sentenceOf(described), { maxLength: max, format: 'email' });
+  const problem: Problem = (value) => {
+    const length = loose ? undefined : lengthProblem(value, max);
+    if (length !== undefined || kind === undefined || isEmail(value)) return length;
+    return `must be a valid e-mail address (got "${shorten(value)}")`;
+  };
+  return required(problem, sentenceOf(described), { maxLength: max, ...(kind && { format: kind }) });
 }
 
 /** A required absolute http(s) address. Its error shows `example`. */
@@ -109,10 +96,8 @@ export function amountJson(pattern: string): JsonSchema {
   return { type: ['string', 'number'], pattern, exclusiveMinimum: 0 };
 }
 
-function atMost(max: number, loose: boolean): Problem {
-  return (value) => {
-    if (loose || value.length <= max) return undefined;
-    const length = characters(value);
-    return length > max ? `must have at most ${max} characters (got ${length})` : undefined;
-  };
+/** Why a text is too long; undefined if it is not. */
+export function lengthProblem(value: string, max: number): string | undefined {
+  const length = value.length > max ? characters(value) : 0;
+  return length > max ? `must have at most ${max} characters (got ${length})` : undefined;
 }

@@ -1,15 +1,7 @@
-import type { CardAction } from '../contract/card-status.ts';
+import type { RecordedRequest } from '../contract/event.ts';
 import type { PaymentRequest } from '../contract/payment.ts';
-import type { Mode } from '../contract/vocabulary.ts';
-import type { IssueCardCommand } from '../domain/card.ts';
-import {
-  CARD_NAMES,
-  CARD_PATHS,
-  INITIATE_NAMES,
-  INITIATE_PATHS,
-  PAYMENT_PARAMETER,
-  toWire,
-} from './names.ts';
+import { MODES } from '../contract/vocabulary.ts';
+import { INITIATE_NAMES, INITIATE_PATHS, PAYMENT_PARAMETER, toWire } from './names.ts';
 
 /*
  * The merchant's side, for commands, library and samples. It loads no schemas.
@@ -20,53 +12,14 @@ export type InitiateValues = {
   [Name in 'publicKey' | keyof PaymentRequest]?: string | null | undefined;
 };
 
-/** Values of the fields of a new card. Undefined values are not sent. */
-export type CardValues = { [Name in keyof IssueCardCommand]?: string | undefined };
-
-/** A request to the service, with a form, a JSON body or no body. */
-export interface ServiceCall {
-  method: 'POST' | 'PUT';
-  path: string;
-  form?: Readonly<Record<string, string>>;
-  json?: Readonly<Record<string, unknown>>;
-}
-
-/** The relevant fields of a response body. */
-interface ServiceAnswer {
-  checkoutUrl?: string | undefined;
-  cardId?: string | undefined;
-  /** Why it was rejected. */
-  message?: string | undefined;
-  problems?: readonly string[] | undefined;
-}
-
-const toggled = (id: string, active: boolean): ServiceCall => ({
-  method: 'PUT',
-  path: CARD_PATHS.toggle,
-  json: { card_id: id, active },
-});
-
-const CARD_CHANGES = {
-  activate: (id) => toggled(id, true),
-  block: (id) => toggled(id, false),
-  cancel: (id) => ({ method: 'PUT', path: CARD_PATHS.cancel.replace(':id', encodeURIComponent(id)) }),
-} as const satisfies Record<CardAction, (id: string) => ServiceCall>;
-
-/** The field names that `initiate` accepts. */
-export const INITIATE_FIELD_NAMES: readonly string[] = Object.keys(INITIATE_NAMES);
-/** The field names that `createCard` accepts. */
-export const CARD_FIELD_NAMES: readonly string[] = Object.keys(CARD_NAMES);
-
 /** Where a merchant initiates a sandbox payment. */
 export function initiateUrl(baseUrl: string): string {
   return baseUrl + INITIATE_PATHS.sandbox;
 }
 
-export function initiateCall(
-  mode: Mode,
-  fields: InitiateValues,
-): ServiceCall & Required<Pick<ServiceCall, 'form'>> {
-  return { method: 'POST', path: INITIATE_PATHS[mode], form: toWire(INITIATE_NAMES, fields) };
+/** The form that initiates a payment, by the names on the wire. */
+export function initiateForm(fields: InitiateValues): Record<string, string> {
+  return toWire(INITIATE_NAMES, fields);
 }
 
 export function paymentIdOf(checkoutUrl: string): string {
@@ -77,15 +30,16 @@ export function isSandboxPath(path: string): boolean {
   return path.startsWith('/sandbox/');
 }
 
-export function createCardCall(fields: CardValues): ServiceCall {
-  return { method: 'POST', path: CARD_PATHS.create, json: toWire(CARD_NAMES, fields) };
+/** Whether an initiate was rejected, possibly with status 200. */
+export function isRejectedInitiate({ method, target, paymentId }: RecordedRequest): boolean {
+  const [path = ''] = target.split('?', 1);
+  // The routes may be served below a path, too.
+  const isInitiate = MODES.some((mode) => path.endsWith(INITIATE_PATHS[mode]));
+  return method !== 'OPTIONS' && isInitiate && paymentId === null;
 }
 
-export function changeCardCall(action: CardAction, id: string): ServiceCall {
-  return CARD_CHANGES[action](id);
-}
-
-export function readAnswer(body: unknown): ServiceAnswer {
+/** The relevant fields of a response body; undefined where it has none. */
+export function readAnswer(body: unknown) {
   const answer = (body ?? {}) as Partial<Answer>;
   return {
     checkoutUrl: answer.success === 'ok' ? answer.url : undefined,

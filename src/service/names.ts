@@ -33,18 +33,6 @@ export function missingPath(path: string): string | undefined {
     : undefined;
 }
 
-/** The card id in a path that reads or cancels a card; undefined if there is none. */
-export function cardIdIn(path: string): string | undefined {
-  const id = /^\/api\/cards\/(?:cancel\/)?([^/]+)$/.exec(path)?.[1];
-  return id === 'save' || id === 'toggle' ? undefined : id;
-}
-
-/** The payment identifier or card id in posted fields; undefined if there is none. */
-export function identifierIn(fields: Readonly<Record<string, unknown>>): string | undefined {
-  const named = fields['identifier'] ?? fields['card_id'];
-  return typeof named === 'string' ? named : undefined;
-}
-
 /** The query parameter of a checkout that names the payment (documented: initiate-url-payment-id*). */
 export const PAYMENT_PARAMETER = 'payment_id';
 

@@ -1,4 +1,4 @@
-import type { CheckoutProblem } from '../contract/checkout.ts';
+import { type CheckoutProblem, stepOf } from '../contract/checkout.ts';
 import { GatewayError } from '../contract/error.ts';
 import {
   changeEmail,
@@ -6,13 +6,11 @@ import {
   enterEmail,
   rejectCode,
   resendCode,
-  stepOf,
   unusableCode,
 } from '../domain/checkout.ts';
-import type { ReadonlyCollection } from '../domain/collection.ts';
 import { requirePayment } from '../domain/payment.ts';
 import { requirePending, type Settlement, settle } from '../domain/settle.ts';
-import type { Message, Payment, RuleResult, State } from '../domain/state.ts';
+import type { Payment, RuleResult, State } from '../domain/state.ts';
 import type { UseCaseDependencies } from './dependencies.ts';
 import { afterSettling } from './payments.ts';
 
@@ -31,21 +29,12 @@ export function checkoutUseCases(parts: UseCaseDependencies) {
       return rule(state, current);
     });
   return {
-    /** The verification codes that were "sent". */
-    get messages(): ReadonlyCollection<Message> {
-      return store.state.messages;
-    },
-
-    messagesOf: (paymentId: string): Message[] => store.state.messagesOf(paymentId),
-
     /** @param requestId the request that caused this, if any, here and in the methods below */
     enterEmail: (payment: Payment, email: string, requestId?: number): Promise<CheckoutProblem | null> =>
       step(payment, (state, current) => enterEmail(state, current, email, context(requestId))),
 
     /** The customer returns to the first step. */
     changeEmail: (payment: Payment): Promise<null> => step(payment, (_, current) => changeEmail(current)),
-
-    stepOf,
 
     /** Why the current verification code cannot be used; null if it can. */
     codeProblem: (payment: Payment): CheckoutProblem | null =>
@@ -59,7 +48,7 @@ export function checkoutUseCases(parts: UseCaseDependencies) {
       const { delivery } = parts.settings;
       const ruleContext = context(requestId);
       const outcome = await step<CheckoutProblem | Settlement>(payment, (state, current) => {
-        if (stepOf(current).name !== 'code') {
+        if (stepOf(current) !== 'code') {
           throw new GatewayError('wrong_state', 'enter the e-mail before the verification code');
         }
         const problem = codeProblem(state, current, code, ruleContext);

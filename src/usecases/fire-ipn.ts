@@ -135,12 +135,7 @@ function reportOn(
   request: ExchangeRequest & { body: string },
   { status, headers, body, failure, durationMs }: Observation,
 ): AttemptReport {
-  const post = { ...request, headers: headersOf(request) };
-  if (status === null) return reportOf(post, null, failure, durationMs);
-  return reportOf(
-    post,
-    { status, headers, body: Buffer.from(body) },
-    failure ?? failureOfStatus(status),
-    durationMs,
-  );
+  const response = status === null ? null : { status, headers, body: Buffer.from(body) };
+  const problem = failure ?? failureOfStatus(status ?? 0);
+  return reportOf({ ...request, headers: headersOf(request) }, response, problem, durationMs);
 }

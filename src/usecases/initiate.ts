@@ -2,7 +2,7 @@ import { CURRENCY_CODE } from '../contract/amount.ts';
 import { command, GatewayError, type Hint, hint, type OptionHint, option } from '../contract/error.ts';
 import { LOOSE } from '../contract/profiles.ts';
 import type { Mode } from '../contract/vocabulary.ts';
-import { findByKey, secretKeyFinder } from '../domain/merchant.ts';
+import { findByKey } from '../domain/merchant.ts';
 import { type InitiateCommand, initiate } from '../domain/payment.ts';
 import type { Context, Settings } from '../domain/settings.ts';
 import type { Payment, RuleResult, State } from '../domain/state.ts';
@@ -22,7 +22,7 @@ export function initiatePosted(
   const warnings = initiateWarnings(posted, command.request, {
     settings,
     isReused: state.payments.newestOf(command.request.identifier) !== undefined,
-    containsSecretKey: secretKeyFinder(state),
+    containsSecretKey: (text) => state.merchants.find((one) => text.includes(one.secretKey)) !== undefined,
   });
   return initiate(state, { ...command, warnings }, mode, context);
 }

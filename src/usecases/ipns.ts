@@ -3,7 +3,6 @@ import { allowableHost, describeEgress } from '../contract/describe-delivery.ts'
 import type { DiagnoseInput, Diagnosis } from '../contract/diagnosis.ts';
 import { command, type ErrorCode, GatewayError, type Hint, hint, option } from '../contract/error.ts';
 import { REDIRECT_WAIT_MS } from '../contract/time.ts';
-import { ownWords } from '../diagnosis/receiver-words.ts';
 import { stateAt, stateOfDelivery } from '../diagnosis/shop-state.ts';
 import {
   type KnownAttempt,
@@ -12,7 +11,6 @@ import {
   verdictOnDelivery,
   verdictOnForgery,
 } from '../diagnosis/verdict.ts';
-import type { ReadonlyCollection } from '../domain/collection.ts';
 import {
   egressFailure,
   type FireRequest,
@@ -61,14 +59,6 @@ export function ipnUseCases(parts: IpnDependencies) {
   }
 
   return {
-    get all(): ReadonlyCollection<Delivery> {
-      return store.state.deliveries;
-    },
-
-    of: (paymentId: string): Delivery[] => store.state.deliveriesOf(paymentId),
-
-    attemptsOf: (deliveryId: string): Attempt[] => store.state.attemptsOf(deliveryId),
-
     /** The address of its last or next attempt if that is not the delivery's own address; otherwise null. */
     forwardedTo(delivery: Delivery): string | null {
       const last = store.state.attemptsOf(delivery.id)[delivery.attemptCount - 1];
@@ -77,11 +67,6 @@ export function ipnUseCases(parts: IpnDependencies) {
     },
 
     underWay: (deliveryId: string): AttemptUnderWay | null => courier.openAttempt(deliveryId),
-    changesOf: (deliveryId: string) => parts.rows.of(deliveryId),
-    whyUnknown: (deliveryId: string) => parts.rows.whyUnknown(deliveryId),
-    get database() {
-      return parts.rows.state;
-    },
 
     verdict: (delivery: Delivery) => verdictOnDelivery(delivery, parts),
 
@@ -96,9 +81,6 @@ export function ipnUseCases(parts: IpnDependencies) {
 
     /** What the shop did in one attempt of an IPN. */
     shopStateAt: (delivery: Delivery, attempt: Attempt) => stateAt(delivery, attempt, parts),
-
-    /** What the shop itself said in the body of its response; undefined if nothing. */
-    wordsIn: ({ responseBody }: Attempt) => ownWords(responseBody ?? ''),
 
     /** What the shop did with an IPN. */
     shopState: (delivery: Delivery) => stateOfDelivery(delivery, parts),

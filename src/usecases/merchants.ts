@@ -1,6 +1,5 @@
 import type { Merchant } from '../contract/merchant.ts';
 import type { Wallet } from '../contract/wallet.ts';
-import type { ReadonlyCollection } from '../domain/collection.ts';
 import { unique } from '../domain/ids.ts';
 import {
   addMerchant,
@@ -15,13 +14,6 @@ import type { UseCaseDependencies } from './dependencies.ts';
 
 export function merchantUseCases({ store, context, random, events }: UseCaseDependencies) {
   return {
-    get all(): ReadonlyCollection<Merchant> {
-      return store.state.merchants;
-    },
-
-    of: ({ merchantId }: { merchantId: string }): Merchant | undefined =>
-      store.state.merchants.get(merchantId),
-
     get default(): Merchant {
       return defaultMerchant(store.state);
     },
@@ -55,10 +47,6 @@ export function merchantUseCases({ store, context, random, events }: UseCaseDepe
 
 export function walletUseCases({ store }: UseCaseDependencies) {
   return {
-    get all(): ReadonlyCollection<Wallet> {
-      return store.state.wallets;
-    },
-
     /** The first wallet that can pay an amount; otherwise the first one in its currency. */
     payerOf: (amount: { amount: string; currency: string }) => payerOf(store.state, amount),
 

@@ -4,7 +4,6 @@ import { REDIRECT_WAIT_MS } from '../contract/time.ts';
 import type { DeliveryOrder, Mode } from '../contract/vocabulary.ts';
 import { attentionOf, stateOfPayment } from '../diagnosis/shop-state.ts';
 import { verdictOnPayment } from '../diagnosis/verdict.ts';
-import type { ReadonlyCollection } from '../domain/collection.ts';
 import { requirePayment, withEvent } from '../domain/payment.ts';
 import {
   autoSettledRedirect,
@@ -58,13 +57,6 @@ export function paymentUseCases(parts: UseCaseDependencies) {
       await store.commit(() => ({ change: { payments: [noted] }, result: null }));
   }
   return {
-    get all(): ReadonlyCollection<Payment> {
-      return store.state.payments;
-    },
-
-    /** The payment with this id, or with this identifier of a merchant. */
-    find: (reference: string): Payment | undefined => store.state.findPayment(reference),
-
     /** The payment with this id, or with this identifier of a merchant. @throws GatewayError `not_found` */
     require: (reference: string): Payment => requirePayment(store.state, reference),
 

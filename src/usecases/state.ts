@@ -19,8 +19,6 @@ export function stateUseCases(parts: UseCaseDependencies) {
     /** What the terminal said about the stored state and the certificate, oldest first. */
     notices: (): readonly string[] => store.notices,
 
-    /** Copies of a db.json that a person edited and that was replaced since the start, oldest first. */
-
     /**
      * Restores the initial fixtures and fault rules. Merchants keep their keys, so that running code still works.
      * Due tasks are dropped, and the clock returns to the system's time or to that of the fixtures.

@@ -186,7 +186,7 @@ describe('a form that does not reach the emulator', () => {
     await page.context().clearCookies();
     await page.getByRole('button', { name: 'Create', exact: true }).click();
     await enterToken();
-    expect(sim.server.parts.cards.all.size).toBe(0);
+    expect(sim.server.parts.store.state.cards.size).toBe(0);
     await page.context().clearCookies();
     await page.evaluate(
       "dispatchEvent(new Event('pagehide')); dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))",

@@ -26,14 +26,14 @@ type Ways = Readonly<Record<string, Way>>;
 /** Every page of an emulator with many records. If a submitted form reveals more of a page, it is submitted first. */
 async function busyPages(): Promise<{ sim: Sim; ways: Ways }> {
   const { sim, receiver } = await busySim();
-  const { cards, clock, ipns, merchants, payments } = sim.server.parts;
+  const { clock, ipns, merchants, payments, store } = sim.server.parts;
   await merchants.add('Second Shop with a rather long name');
   const shop = await startNaiveShop(() => sim.secretKey);
   const paid = await payWithMistakes(sim, { identifier: 'a-story', ipn_url: `${shop.url}/ipn` });
   const tamper = requireTamperings('amount');
   const [forged] = await ipns.fire({ payment: 'order-1', to: `${receiver.url}/ipn`, tamper });
   const [byHand] = await ipns.fire({ to: `${receiver.url}/ipn`, identifier: 'by-hand', amount: '5' });
-  const [card] = cards.all.values();
+  const [card] = store.state.cards.values();
   const fill = async (page: Page, path: string, label: string, text: string, button: string) => {
     await page.goto(sim.url + path);
     await page.getByLabel(label, { exact: true }).fill(text);

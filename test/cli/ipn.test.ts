@@ -41,7 +41,7 @@ describe('ipn fire --parallel', () => {
     expect([code, body.data.map(({ state }) => state)]).toEqual([0, Array(5).fill('delivered')]);
     expect(receiver.mostAtOnce()).toBe(5);
     expect(new Set(receiver.requests.map(({ url }) => url))).toEqual(new Set(['/ipn?token=t']));
-    const { trx } = sim.server.parts.payments.find('order-1') ?? {};
+    const { trx } = sim.server.parts.store.state.findPayment('order-1') ?? {};
     expect(new URLSearchParams(receiver.requests[0]?.body).get('data[payment_trx]')).toBe(trx);
     const verified = await run(['ipn', 'verify', '--body', receiver.requests[0]?.body ?? ''], { cwd });
     expect(verified.code).toBe(0);

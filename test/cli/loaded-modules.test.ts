@@ -24,7 +24,7 @@ async function loadedBy(...program: string[]) {
 /** The files of the program. Rolldown names a chunk after one of its modules. */
 const OURS = `
   amount banner body card card-status checkout configuration consistency
-  describe-changes fault-effects fidelity field files folder forward
+  describe-changes describe-delivery fault-effects fidelity field files folder forward
   gateway-sim.js ids ipn ipn-headers main.cjs merchant money names node-version.js package-info
   package.json payment random receiver-answer rolldown-runtime run sample-values secret sender server
   server-file shop-state signals signature signature-code snapshot snapshot-file start

@@ -97,7 +97,7 @@ describe('reconcile', () => {
     const { sim, options } = await startAudited();
     await sim.initiate(ORDER);
     await sim.initiate(ORDER);
-    const [{ id, trx } = expect.fail('no payment')] = sim.server.parts.payments.all.values();
+    const [{ id, trx } = expect.fail('no payment')] = sim.server.parts.store.state.payments.values();
     await run(['pay', id, '--approve', '--delivery', 'redirect-only'], options);
     const probe = ['--probe-cmd', `test {trx} = ${trx} && echo paid || echo open`, '--paid-when', 'paid'];
     const { code, stdout } = await run(['reconcile', ...probe], options);

@@ -210,7 +210,9 @@ describe('a diagnosis', () => {
     expect(
       requests.map(({ body }) => formOf(body).identifier).filter((one) => one !== 'order-1'),
     ).toHaveLength(2);
-    const to = sim.server.parts.ipns.of(sim.server.parts.payments.require('order-1').id)[0]?.url ?? '';
+    const to =
+      sim.server.parts.store.state.deliveriesOf(sim.server.parts.payments.require('order-1').id)[0]?.url ??
+      '';
     const probeUrl = new URL('/orders/{identifier}', to).href;
     const input = { probeUrl, paidWhen: '.status=paid' };
     const { body } = await ask<Diagnosis>(sim, 'POST', '/ipns/order-1/diagnose', input);
@@ -581,7 +583,7 @@ describe('a diagnosis', () => {
     let isUp = true;
     const handler = checks(({ amount, identifier }) => hmac(`${Number(amount)}${identifier}`));
     const { sim } = await diagnosed((request) => (isUp ? handler(request) : 'drop'));
-    const [ipn] = sim.server.parts.ipns.of(sim.server.parts.payments.require('order-1').id);
+    const [ipn] = sim.server.parts.store.state.deliveriesOf(sim.server.parts.payments.require('order-1').id);
     const seen = async () => (await ask(sim, 'GET', `/ipns/${ipn?.id}`)).body;
     const verdict = {
       tone: 'bad',

@@ -380,7 +380,7 @@ describe('a genuine IPN', () => {
     await parts.merchants.replaceKeys(parts.merchants.default.id);
     await parts.ipns.resend(last().id);
     const delivery = last();
-    const [first] = parts.ipns.attemptsOf(delivery.id);
+    const [first] = parts.store.state.attemptsOf(delivery.id);
     expect(first?.requestBody).not.toBe(delivery.body);
     expect(first && verdictOnFault(delivery, first)).toBe(undefined);
   });
@@ -471,7 +471,7 @@ describe('a forged IPN', () => {
     if (!fired) throw new Error('nothing was fired');
     await parts.ipns.resend(fired.id);
     const delivery = parts.ipns.require(fired.id);
-    const attempts = parts.ipns.attemptsOf(fired.id);
+    const attempts = parts.store.state.attemptsOf(fired.id);
     expect(attempts.map((attempt) => parts.ipns.verdictOnAttempt(delivery, attempt).tone)).toEqual([
       'bad',
       'good',

@@ -123,15 +123,19 @@ export async function brokenApp(): Promise<{ app: ReturnType<typeof createApp>; 
   const fail = () => {
     throw new Error('the details');
   };
-  const broken = new Proxy({} as AppDependencies['state'] & AppDependencies['payments'], {
-    get: (_, name) => (name === 'stored' ? async () => {} : fail()),
-  });
+  const broken = new Proxy(
+    {} as AppDependencies['state'] & AppDependencies['payments'] & AppDependencies['store'],
+    {
+      get: (_, name) => (name === 'stored' ? async () => {} : fail()),
+    },
+  );
   const reported: unknown[] = [];
   return {
     app: createApp({
       ...server.parts,
       state: broken,
       payments: broken,
+      store: broken,
       report: (error) => reported.push(error),
     }),
     reported,

@@ -53,10 +53,10 @@ it('a response to a stored change stays, although a later change of another requ
   interceptSyncs(async (sync) => {
     if (later) throw new Error('EIO');
     later = initiated('order-2');
-    await expect.poll(() => parts.payments.all.size).toBe(2);
+    await expect.poll(() => parts.store.state.payments.size).toBe(2);
     await sync();
   });
   expect(await initiated('order-1')).toEqual([200, 'success']);
   expect(await later).toEqual([507, 'error']);
-  expect([...parts.payments.all.values()].map(({ identifier }) => identifier)).toEqual(['order-1']);
+  expect([...parts.store.state.payments.values()].map(({ identifier }) => identifier)).toEqual(['order-1']);
 });

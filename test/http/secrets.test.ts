@@ -107,7 +107,7 @@ describe('the secret key and the control token', () => {
   it('stay in the stored state, and are visible with the keys', async () => {
     const sim = await startSim({ secretKey: SECRET, controlToken: TOKEN });
     const { id } = await leakEverywhere(sim);
-    expect(sim.server.parts.payments.all.get(id)?.details).toContain(SECRET);
+    expect(sim.server.parts.store.state.payments.get(id)?.details).toContain(SECRET);
     for (const path of ['/merchants', '/snapshot', '/ui/settings'])
       expect(await read(sim, path)).toContain(SECRET);
   });

@@ -9,7 +9,8 @@ import { command, GatewayError, hint, option, usage } from '../../contract/error
 import type { SimEvent } from '../../contract/event.ts';
 import { readText } from '../../delivery/sender.ts';
 import { controlServer, isUntrusted, MAX_STATE_BYTES, request } from '../../library/control-client.ts';
-import { isRejectedInitiate, merchantEnvironment } from '../../library/merchant-client.ts';
+import { merchantEnvironment } from '../../library/merchant-client.ts';
+import { isRejectedInitiate } from '../../service/merchant.ts';
 import { makeFolder } from '../../system/files.ts';
 import { noticesOf } from '../banner.ts';
 import { runCommand } from '../child.ts';
@@ -185,10 +186,10 @@ const MAX_VERDICTS = 5;
  * The verdicts of the genuine IPNs that were not accepted, equal ones once, in at most three lines each. Asks receivers
  * that still answer for the cause. IPNs of audits are left out.
  */
-async function rejectedIpns({ parts: { ipns, payments } }: RunningServer): Promise<string[]> {
+async function rejectedIpns({ parts: { ipns, store } }: RunningServer): Promise<string[]> {
   const lines = new Set<string>();
-  const failed = [...ipns.all.values()].filter((delivery) => {
-    const payment = delivery.paymentId === null ? undefined : payments.all.get(delivery.paymentId);
+  const failed = [...store.state.deliveries.values()].filter((delivery) => {
+    const payment = delivery.paymentId === null ? undefined : store.state.payments.get(delivery.paymentId);
     const isOfTests = delivery.signedWith !== '' && payment !== undefined && payment.settledBy !== 'audit';
     return isOfTests && ipns.verdict(delivery).tone === 'bad';
   });

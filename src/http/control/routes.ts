@@ -67,8 +67,7 @@ const REFERENCE = {
 
 /** The guarded JSON routes below `/_sim`, by group. */
 export function controlRoutes(parts: AppDependencies, document: () => Promise<object>) {
-  const { payments, checkout, ipns, cards, merchants, wallets, faults, clock, events, state, runtime } =
-    parts;
+  const { store, payments, ipns, cards, merchants, wallets, faults, clock, events, state, runtime } = parts;
   const viewPayment = (payment: stored.Payment) => paymentView(payment, parts);
   const viewDelivery = (delivery: stored.Delivery) => deliveryView(delivery, parts);
   const faultList = () => wholeList(faults.list.map(faultView));
@@ -79,7 +78,12 @@ export function controlRoutes(parts: AppDependencies, document: () => Promise<ob
         query: PaymentQuery,
         answer: PaymentList,
         run: ({ query: { audits = true, ...query } }) =>
-          listPage(payments.all, query, viewPayment, ({ settledBy }) => audits || settledBy !== 'audit'),
+          listPage(
+            store.state.payments,
+            query,
+            viewPayment,
+            ({ settledBy }) => audits || settledBy !== 'audit',
+          ),
       }),
       control('GET /payments/:ref', {
         summary: 'A payment with its timeline',
@@ -110,8 +114,8 @@ export function controlRoutes(parts: AppDependencies, document: () => Promise<ob
         run: ({ query: { payment, audits = true, ...query } }) => {
           const paymentId = payment === undefined ? undefined : payments.require(payment).id;
           const selects = ({ paymentId: id }: stored.Delivery) =>
-            audits || payments.all.get(id ?? '')?.settledBy !== 'audit';
-          return listPage(ipns.all, { ...query, paymentId }, viewDelivery, selects);
+            audits || store.state.payments.get(id ?? '')?.settledBy !== 'audit';
+          return listPage(store.state.deliveries, { ...query, paymentId }, viewDelivery, selects);
         },
       }),
       control('GET /ipns/:id', {
@@ -162,14 +166,14 @@ export function controlRoutes(parts: AppDependencies, document: () => Promise<ob
         query: CardQuery,
         answer: CardList,
         run: ({ query: { merchant: merchantId, ...query } }) =>
-          listPage(cards.all, { ...query, merchantId }, cardView),
+          listPage(store.state.cards, { ...query, merchantId }, cardView),
       }),
       control('GET /cards/:id', {
         summary: 'A card with its transactions',
         answer: CardWithTransactions,
         run: ({ params }) => {
           const card = cards.require(params.id);
-          return { ...cardView(card), transactions: cards.transactions(card) };
+          return { ...cardView(card), transactions: store.state.transactionsOf(card.id) };
         },
       }),
       control('POST /cards/:id/transactions', {
@@ -194,7 +198,7 @@ export function controlRoutes(parts: AppDependencies, document: () => Promise<ob
         verbatim: true,
         run: () => {
           const first = merchants.default;
-          const all = [...merchants.all.values()];
+          const all = [...store.state.merchants.values()];
           return wholeList(all.map((merchant) => ({ ...merchant, isDefault: merchant === first })));
         },
       }),
@@ -217,7 +221,7 @@ export function controlRoutes(parts: AppDependencies, document: () => Promise<ob
       control('GET /wallets', {
         summary: 'Live-mode wallets',
         answer: WalletList,
-        run: () => wholeList([...wallets.all.values()]),
+        run: () => wholeList([...store.state.wallets.values()]),
       }),
       control('POST /wallets/:id/fund', {
         summary: 'Add money to a wallet',
@@ -233,7 +237,7 @@ export function controlRoutes(parts: AppDependencies, document: () => Promise<ob
         query: RequestQuery,
         answer: RequestList,
         run: ({ query: { path, method, payment, limit = 100 } }) => {
-          const id = payment === undefined ? undefined : (payments.find(payment)?.id ?? payment);
+          const id = payment === undefined ? undefined : (store.state.findPayment(payment)?.id ?? payment);
           const fits = (request: RecordedRequest) =>
             (path === undefined || request.target.split('?', 1)[0] === path) &&
             (method === undefined || request.method === method.toUpperCase()) &&
@@ -245,7 +249,7 @@ export function controlRoutes(parts: AppDependencies, document: () => Promise<ob
       control('GET /inbox', {
         summary: 'Verification codes that were "sent", newest first',
         answer: MessageList,
-        run: () => wholeList(listPage(checkout.messages, { limit: 100 }, inboxMessage).data),
+        run: () => wholeList(listPage(store.state.messages, { limit: 100 }, inboxMessage).data),
       }),
       control('GET /events', {
         summary: 'Stream all events (server-sent events)',
@@ -359,7 +363,7 @@ export function controlRoutes(parts: AppDependencies, document: () => Promise<ob
             clock: clockView(clock.read()),
             faults: faults.list.map(faultView),
             notices: [...state.notices()],
-            database: parts.ipns.database,
+            database: parts.rows.state,
             counts: { ...recordCounts(parts), payments: paymentCounts(parts) },
             fidelity: fidelityIn(runtime.options),
             options: {
@@ -401,18 +405,18 @@ function untilClosed({ env }: AppContext): AbortSignal {
   return closed.signal;
 }
 
-function recordCounts({ payments, ipns, merchants, wallets, cards }: AppDependencies): RecordCounts {
+function recordCounts({ store: { state } }: AppDependencies): RecordCounts {
   return {
-    payments: payments.all.size,
-    deliveries: ipns.all.size,
-    merchants: merchants.all.size,
-    wallets: wallets.all.size,
-    cards: cards.all.size,
+    payments: state.payments.size,
+    deliveries: state.deliveries.size,
+    merchants: state.merchants.size,
+    wallets: state.wallets.size,
+    cards: state.cards.size,
   };
 }
 
-function paymentCounts({ payments }: AppDependencies): Record<PaymentStatus, number> {
+function paymentCounts({ store }: AppDependencies): Record<PaymentStatus, number> {
   const counts = { pending: 0, succeeded: 0, canceled: 0, failed: 0, expired: 0 };
-  for (const { status } of payments.all.values()) counts[status]++;
+  for (const { status } of store.state.payments.values()) counts[status]++;
   return counts;
 }

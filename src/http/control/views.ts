@@ -84,20 +84,20 @@ export function mappedAddresses(
 /** @param underWay default: the current attempt, if any */
 export function deliveryView(
   delivery: stored.Delivery,
-  { ipns }: Pick<AppDependencies, 'ipns'>,
+  { ipns, rows, store }: Pick<AppDependencies, 'ipns' | 'rows' | 'store'>,
   underWay = ipns.underWay(delivery.id),
 ): Delivery {
   const { id, attemptCount } = delivery;
   // A record from the event log has only the attempts that had been made by then.
-  const attempts = ipns.attemptsOf(id).slice(0, attemptCount).map(attemptView);
+  const attempts = store.state.attemptsOf(id).slice(0, attemptCount).map(attemptView);
   return {
     ...project(Delivery, delivery),
     attempts,
     underWay,
     forwardedTo: ipns.forwardedTo(delivery),
     note: noteOf(delivery, attempts.at(-1)),
-    changes: ipns.changesOf(id),
-    changesUnknown: attemptCount > 0 ? ipns.whyUnknown(id) : null,
+    changes: rows.of(id),
+    changesUnknown: attemptCount > 0 ? rows.whyUnknown(id) : null,
     ...verdictFields(ipns.verdict(delivery)),
   };
 }

@@ -62,7 +62,7 @@ const CardListQuery = query('CardListQuery', 'Which page.', {
   page: optionalText('Page number, from 1.'),
 });
 
-function endpointsOf({ cards }: AppDependencies): Endpoint[] {
+function endpointsOf({ cards, store }: AppDependencies): Endpoint[] {
   const changed = { status: 200, schemas: [VirtualCardAnswer] };
   const cardId = (c: AppContext) => readCardId(c.req.param('id') ?? '');
   return [
@@ -77,7 +77,7 @@ function endpointsOf({ cards }: AppDependencies): Endpoint[] {
       errors: [422],
       handle: (c, merchant) => {
         const page = readPage(c.req.queries('page')?.at(-1));
-        return cardList(cards.page(merchant, page));
+        return cardList(cards.of(merchant), page);
       },
     },
     {
@@ -90,7 +90,7 @@ function endpointsOf({ cards }: AppDependencies): Endpoint[] {
       errors: [404, 405, 422],
       handle: (c, merchant) => {
         const card = cards.require(cardId(c), merchant);
-        return cardDetails(card, cards.transactions(card));
+        return cardDetails(card, store.state.transactionsOf(card.id));
       },
     },
     {

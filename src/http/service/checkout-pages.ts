@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { urlProblem } from '../../contract/address.ts';
+import { stepOf } from '../../contract/checkout.ts';
 import { shellWord } from '../../contract/curl.ts';
 import { command, type GatewayError } from '../../contract/error.ts';
 import { moment } from '../../contract/time.ts';
@@ -38,20 +39,19 @@ export function showStep(
   { value, problem }: Entry,
   status: 200 | 422 = 200,
 ) {
-  const { payments, runtime } = parts;
+  const { store, runtime } = parts;
   const { settings, options } = runtime;
-  const payment = payments.all.get(before.id) ?? before;
+  const payment = store.state.payments.get(before.id) ?? before;
   const isLive = payment.mode === 'live';
-  const step = parts.checkout.stepOf(payment);
   const page = customerView(c, runtime, payment, 'http: https: data:');
   const html = checkoutPage({
     ...page,
-    step: step.name,
+    step: stepOf(payment),
     payment: summaryOf(parts, payment, page.language),
     path: basePath(runtime) + CHECKOUT_PATHS[payment.mode],
     page: randomBytes(16).toString('base64url'),
     value,
-    email: step.email ?? '',
+    email: payment.payerEmail ?? '',
     problem,
     resent: problem === null && c.req.query('resent') === '1',
     sandbox: isLive ? null : { email: settings.sandboxEmail, code: settings.sandboxCode },
@@ -124,10 +124,12 @@ function customerView(
 }
 
 /** The tip for developers: a wallet that can pay or a command to fund one; in the next step, the code. */
-function tipFor({ wallets, runtime, checkout }: AppDependencies, payment: Payment): LiveTip {
+function tipFor({ wallets, runtime, checkout, store }: AppDependencies, payment: Payment): LiveTip {
   const commandText = (name: string, ...args: string[]) => runtime.style.command(command(name, ...args));
-  if (checkout.stepOf(payment).name === 'code') {
-    const sent = checkout.codeProblem(payment) ? undefined : checkout.messages.get(payment.messageId ?? '');
+  if (stepOf(payment) === 'code') {
+    const sent = checkout.codeProblem(payment)
+      ? undefined
+      : store.state.messages.get(payment.messageId ?? '');
     return { about: 'code', code: sent?.code ?? null, command: commandText('inbox') };
   }
   const found = wallets.payerOf(payment);
@@ -141,18 +143,16 @@ function tipFor({ wallets, runtime, checkout }: AppDependencies, payment: Paymen
   };
 }
 
-function receiptOf({ checkout }: AppDependencies, payment: Payment) {
-  const { trx, settledAt, createdAt, customerName } = payment;
-  const payer = checkout.stepOf(payment).email ?? customerName;
-  return { trx, date: `${moment(settledAt ?? createdAt)} UTC`, payer };
+function receiptOf({ trx, settledAt, createdAt, payerEmail, customerName }: Payment) {
+  return { trx, date: `${moment(settledAt ?? createdAt)} UTC`, payer: payerEmail ?? customerName };
 }
 
 function summaryOf(parts: AppDependencies, payment: Payment, language: Language): PaymentSummary {
   return {
     ...payment,
     siteLogo: payment.siteLogo && parts.runtime.settings.mapped(payment.siteLogo),
-    merchantName: parts.merchants.of(payment)?.name ?? '',
+    merchantName: parts.store.state.merchants.get(payment.merchantId)?.name ?? '',
     amount: shownAmount(parts, payment.amount, payment.currency, language),
-    receipt: payment.status === 'succeeded' ? receiptOf(parts, payment) : null,
+    receipt: payment.status === 'succeeded' ? receiptOf(payment) : null,
   };
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { CODE_LIFETIME_MS, MAX_ENTRY } from '../../contract/checkout.ts';
+import { CODE_LIFETIME_MS, MAX_ENTRY, stepOf } from '../../contract/checkout.ts';
 import { GatewayError } from '../../contract/error.ts';
 import { field, query, text } from '../../contract/field.ts';
 import { parseInput } from '../../contract/input.ts';
@@ -203,7 +203,7 @@ function idOf({ c }: CheckoutVisit): string {
 }
 
 function find(visit: CheckoutVisit): Payment | null {
-  const payment = visit.parts.payments.all.get(idOf(visit));
+  const payment = visit.parts.store.state.payments.get(idOf(visit));
   return payment?.mode === visit.mode ? payment : null;
 }
 
@@ -228,7 +228,7 @@ async function show(visit: CheckoutVisit): Promise<Response> {
 function entryOf({ c, parts, mode, rejected }: CheckoutVisit, payment: Payment): Entry {
   const { checkout, runtime } = parts;
   const { sandboxEmail, sandboxCode } = runtime.settings;
-  const { name: step } = checkout.stepOf(payment);
+  const step = stepOf(payment);
   const last = c.req.query('refused') === '1' ? rejected.get(payment.id) : undefined;
   if (last?.step === step) return last;
   const fills = mode === 'sandbox' && c.req.query('fill') === '1';
@@ -294,8 +294,8 @@ async function redirectToMerchant(
   payment: Payment,
   redirectUrl: string | null,
 ): Promise<Response> {
-  const { payments } = visit.parts;
-  const settled = payments.all.get(payment.id) ?? payment;
+  const { payments, store } = visit.parts;
+  const settled = store.state.payments.get(payment.id) ?? payment;
   if (redirectUrl === null) return (await pages()).showClosed(visit, settled, true);
   await payments.sendToShop(settled, redirectUrl, requestId(visit));
   return seeOther(visit.c, redirectUrl);

@@ -1,11 +1,12 @@
-import { bareHost, isLoopback } from '../../contract/address.ts';
+import { bareHost, isAnyAddress, isLoopback } from '../../contract/address.ts';
 import { shellWord } from '../../contract/curl.ts';
 import { GatewayError } from '../../contract/error.ts';
 import { ServiceError } from '../../contract/error-body.ts';
 import { FORM_TYPE, JSON_TYPE } from '../../contract/media-types.ts';
-import { isOwnPage, readOrigin } from '../../contract/page-origin.ts';
+import { NO_ORIGIN, readOrigin } from '../../contract/page-origin.ts';
 import { shorten } from '../../contract/text.ts';
 import { MODES, type Mode } from '../../contract/vocabulary.ts';
+import type { Settings } from '../../domain/settings.ts';
 import { fieldReader, type PostedFields } from '../../service/body.ts';
 import { REJECTIONS, rejectionBody } from '../../service/errors.ts';
 import { InitiateAnswer, InitiateRequest, initiateAnswer } from '../../service/initiate.ts';
@@ -179,12 +180,23 @@ function foreignPage(
       `invalid Origin "${shorten(origin)}": expected an origin such as https://shop.example, allowed with ${allowing('<origin>')}`,
     );
   }
-  if (isOwnPage(read, settings.pages)) return undefined;
+  if (isOwnPage(read, settings)) return undefined;
   // The host may contain shell syntax.
   const named = shellWord(read);
   return rejected(
     `a page of ${read} may not initiate payments: if this is your site, start with ${allowing(named)}`,
   );
+}
+
+/** @param origin an origin in the format of `readOrigin` */
+function isOwnPage(origin: string, { pages, looksLocal }: Settings): boolean {
+  if (pages.origins.has(origin)) return true;
+  if (origin === NO_ORIGIN) return false;
+  const { protocol, hostname } = new URL(origin);
+  const name = bareHost(hostname).replace(/\.$/, '');
+  if (isLoopback(name) || isAnyAddress(name)) return true;
+  // In other schemes the host is not a network name: it may be the id of a browser extension.
+  return /^https?:$/.test(protocol) && (pages.hosts.has(name) || looksLocal(origin));
 }
 
 /** Whether a request was sent to this machine. For a browser, all of its ports are the same site. */

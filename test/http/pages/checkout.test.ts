@@ -393,7 +393,7 @@ describe('the code in the panel of a live checkout', () => {
   it('is the code that was sent, and its button pays', async () => {
     const { sim, id } = await atCode();
     const form = enterForm(await pageOf(sim, `${CHECKOUT}?payment_id=${id}`)) ?? '';
-    const [message] = sim.server.parts.checkout.messages.values();
+    const [message] = sim.server.parts.store.state.messages.values();
     const action = /action="([^"]+)"/.exec(form)?.[1]?.replaceAll('&amp;', '&') ?? '';
     const code = /name="code" value="(\d+)"/.exec(form)?.[1] ?? '';
     expect(code).toBe(message?.code);
@@ -414,7 +414,7 @@ describe('the code in the panel of a live checkout', () => {
 
   it('is hidden with --no-panel, which shows only the command to read it', async () => {
     const { sim, id } = await atCode({ panel: false });
-    const [message] = sim.server.parts.checkout.messages.values();
+    const [message] = sim.server.parts.store.state.messages.values();
     const html = await pageOf(sim, `${CHECKOUT}?payment_id=${id}`);
     expect(html).toMatch(/<input [^>]*name="code"/);
     expect(html).toMatch(/<\/main>.*<footer class="tip strip">.*Read the code with .*<span>npx<\/span> /s);
@@ -435,7 +435,7 @@ describe('the tip of a live payment before the e-mail is entered', () => {
     };
     expect(await tipOf('49.90')).toContain('wallet@example.com can pay this.');
     const [, wallet] = /wallets fund (\S+) --amount 99999999\.5\b/.exec(await tipOf('99999999.5')) ?? [];
-    expect(sim.server.parts.wallets.all.get(wallet ?? '')?.currency).toBe('USD');
+    expect(sim.server.parts.store.state.wallets.get(wallet ?? '')?.currency).toBe('USD');
   });
 });
 

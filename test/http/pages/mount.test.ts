@@ -323,7 +323,7 @@ describe('cards', () => {
     const second = await sim.server.parts.merchants.add('Second Shop');
     const created = await postForm(sim, '/_sim/ui/cards', { ...CARD, merchant: second.id });
     expect(await followed(created)).toContain('Second Shop');
-    const [card] = sim.server.parts.cards.all.values();
+    const [card] = sim.server.parts.store.state.cards.values();
     expect(card?.merchantId).toBe(second.id);
   });
 });
@@ -340,10 +340,10 @@ describe('keys', () => {
 
 describe('verification codes', () => {
   it('are shown as valid, replaced, expired or settled', async () => {
-    const { payments, checkout, clock } = sim.server.parts;
+    const { store, payments, checkout, clock } = sim.server.parts;
     await sim.initiate(fields(), 'live');
     const id = await newest();
-    const payment = () => payments.find(id) ?? expect.fail('there is no payment');
+    const payment = () => store.state.findPayment(id) ?? expect.fail('there is no payment');
     const shown = async () => {
       const html = await pageOf(sim, '/_sim/ui/settings');
       const [, codes = ''] = /id="message-list"(.*?)<\/section>/s.exec(html) ?? [];

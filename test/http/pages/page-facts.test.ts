@@ -146,11 +146,11 @@ type Act = {
 
 /** Does one step of a history to the payment with a number; a step that is not possible does nothing. */
 async function perform({ act, at }: Act, number: number, sim: Sim, receiver: Receiver): Promise<void> {
-  const { payments, ipns } = sim.server.parts;
-  const all = [...payments.all.values()];
+  const { store, payments, ipns } = sim.server.parts;
+  const all = [...store.state.payments.values()];
   const payment = all[at % Math.max(1, all.length)];
   const order = { ...ORDER, identifier: `order-${number}`, ipn_url: `${receiver.url}/ipn` };
-  const last = payment && ipns.of(payment.id).at(-1);
+  const last = payment && store.state.deliveriesOf(payment.id).at(-1);
   if (act === 'initiate') await sim.initiate(order, at % 2 ? 'live' : 'sandbox');
   else if (act === 'reject') {
     const body = new URLSearchParams({ ...order, public_key: sim.publicKey, amount: 'much' });

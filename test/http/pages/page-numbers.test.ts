@@ -60,7 +60,7 @@ const STEPS = {
     await cards.issue(merchants.default, readCard({ fields: { ...CARD, amount: `${at}.50` }, text: '' }));
   },
   charge: async ({ server }, at) => {
-    const [card] = server.parts.cards.all.values();
+    const [card] = server.parts.store.state.cards.values();
     const kind = at % 3 ? 'charge' : 'fund';
     if (card) await server.parts.cards.move(card.id, kind, { amount: `0.${at}1` }).catch(() => {});
   },

@@ -372,7 +372,7 @@ it('pages never link to an invalid URL from an imported state', async () => {
   const sim = await startSim();
   const { payment } = await paid(sim);
   // An edited journal may contain such a record.
-  writable(sim.server.parts.payments.all).put({ ...payment, successUrl: 'javascript:alert(1)' });
+  writable(sim.server.parts.store.state.payments).put({ ...payment, successUrl: 'javascript:alert(1)' });
   const page = await fetch(checkoutUrlOf(payment, sim.url));
   const html = await page.text();
   expect(html).toContain('succeeded');

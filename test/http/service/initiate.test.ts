@@ -125,9 +125,9 @@ describe('a page may initiate from the browser', () => {
   const OWN = `
     http://localhost:3000 http://LOCALHOST https://a.b.localhost http://127.0.0.1:5173
     http://127.255.0.9 http://[::1]:8080 http://0.0.0.0:3000 capacitor://localhost http://10.0.0.1
-    http://172.16.0.1 http://172.31.255.255:99 http://192.168.178.20 http://169.254.1.2
-    http://[fd12:3456::1] http://[fc00::1] http://[fe80::1]:3000 http://shop https://shop:8443
-    https://shop.test http://a.b.test:81 http://mac.local http://localhost. http://shop.test.
+    http://172.16.0.1 http://172.31.255.255:99 http://192.168.178.20
+    http://[fd12:3456::1] http://[fc00::1] http://shop https://shop:8443
+    https://shop.test http://a.b.test:81 http://mac.local http://localhost.
     https://pay.shop.example http://pay.shop.example:81 https://tunnel.example:8443
     https://mine.example http://other.example:8080
   `

@@ -18,14 +18,14 @@ const CARDS: List<Card> = {
   place: 'cards',
   noun: 'card',
   texts: ['title', 'id', 'number', 'nameOnCard', 'email'],
-  records: ({ cards }) => [...cards.all.values()].reverse(),
+  records: ({ store }) => [...store.state.cards.values()].reverse(),
   columns: (parts) => [
     ['Card', 'head', ({ id, title }) => <Link href={recordPath('cards', id)}>{title}</Link>],
     ['Number', 'name', ({ number }) => <code>{maskedCardNumber(number)}</code>],
     ['Balance', 'amount', (card) => inGroups(shownAmount(parts, card.availableBalance, card.currency))],
     ['Status', 'state', ({ status }) => <Status of={status} />],
     ['Holder', 'name', ({ nameOnCard }) => nameOnCard],
-    ['Merchant', 'name', ({ merchantId }) => parts.merchants.of({ merchantId })?.name, 'of'],
+    ['Merchant', 'name', ({ merchantId }) => parts.store.state.merchants.get(merchantId)?.name, 'of'],
     ['Created', 'time', ({ createdAt }) => <Ago at={createdAt} />],
   ],
   first: () => <p>Create one below, or through the API.</p>,
@@ -61,7 +61,7 @@ export const cardPage: PageRenderer = ({ parts, id }) => {
   const facts = [
     ['Number', number],
     ['Holder', `${card.nameOnCard}, ${card.email}`],
-    ['Merchant', parts.merchants.of(card)?.name],
+    ['Merchant', parts.store.state.merchants.get(card.merchantId)?.name],
     ['Initial amount', amount(card.amount)],
     ['Charges', amount(card.charges)],
     ['Card', <code>{card.id}</code>],
@@ -117,7 +117,7 @@ function CardActions({ card, from }: { card: Card; from: string }) {
 }
 
 function Transactions({ card, parts }: { card: Card; parts: AppDependencies }) {
-  const all = parts.cards.transactions(card);
+  const all = parts.store.state.transactionsOf(card.id);
   const columns: Column<CardTransaction>[] = [
     ['At (UTC)', 'plain', ({ createdAt }) => <Time at={createdAt} />],
     ['Amount', 'amount', (one) => `${one.type}${shownAmount(parts, one.amount, one.currency)}`],

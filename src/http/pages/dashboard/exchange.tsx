@@ -5,7 +5,7 @@ import type { RecordedRequest } from '../../../contract/event.ts';
 import { withPaymentDefaults } from '../../../contract/sample-values.ts';
 import { shownHeaders } from '../../../contract/secrets.ts';
 import type { Attempt } from '../../../domain/state.ts';
-import { initiateCall } from '../../../service/merchant.ts';
+import { initiateForm, initiateUrl } from '../../../service/merchant.ts';
 import type { AppDependencies } from '../../environment.ts';
 import { Code, FoldedCode } from './blocks.tsx';
 import { PageContext } from './page.tsx';
@@ -18,12 +18,12 @@ export function SampleInitiate({ parts }: { parts: AppDependencies }) {
     { identifier: 'order-1' },
     { baseUrl, publicKey: parts.merchants.default.publicKey },
   );
-  const { path, form } = initiateCall('sandbox', values);
-  const curl = [
-    `curl ${shellWord(baseUrl + path)}`,
-    ...Object.entries(form).map(([name, value]) => `--data-urlencode ${quoted(`${name}=${value}`)}`),
+  const fields = Object.entries(initiateForm(values));
+  const command = [
+    `curl ${shellWord(initiateUrl(baseUrl))}`,
+    ...fields.map(([name, value]) => `--data-urlencode ${quoted(`${name}=${value}`)}`),
   ].join(' \\\n  ');
-  return <Code id="sample" text={curl} what="The command that initiates a payment" />;
+  return <Code id="sample" text={command} what="The command that initiates a payment" />;
 }
 
 interface Side {

@@ -4,7 +4,7 @@ import type { RecordedRequest } from '../../../contract/event.ts';
 import { FORM_TYPE } from '../../../contract/media-types.ts';
 import { withPaymentDefaults } from '../../../contract/sample-values.ts';
 import { CHECKOUT_THEMES, DEFAULT_THEME, MODES } from '../../../contract/vocabulary.ts';
-import { initiateCall, paymentIdOf, readAnswer } from '../../../service/merchant.ts';
+import { initiateForm, paymentIdOf, readAnswer } from '../../../service/merchant.ts';
 import { INITIATE_PATHS } from '../../../service/names.ts';
 import type { App, AppDependencies } from '../../environment.ts';
 import { Link } from '../layout.tsx';
@@ -74,7 +74,7 @@ const OFFERED = 50;
  */
 export function MerchantField(props: { parts: AppDependencies; any?: string; chosen?: string | undefined }) {
   const { parts, any, chosen = '' } = props;
-  const merchants = [...parts.merchants.all.values()].slice(0, OFFERED);
+  const merchants = [...parts.store.state.merchants.values()].slice(0, OFFERED);
   if (merchants.length < 2) return null;
   const options = merchants.map(({ id, name }) => [id, name] as const);
   return (
@@ -93,7 +93,7 @@ function initiateDefaults({ runtime }: AppDependencies, publicKey: string): Reco
     { checkoutTheme: DEFAULT_THEME },
     { baseUrl: runtime.baseUrl(), publicKey },
   );
-  return { ...initiateCall('sandbox', values).form };
+  return initiateForm(values);
 }
 
 /**

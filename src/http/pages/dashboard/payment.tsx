@@ -18,9 +18,9 @@ import { recordPath, recordRoute } from './paths.ts';
 /** Shows one payment: its verdict, actions and timeline. */
 export const paymentPage: PageRenderer = ({ parts, id }) => {
   const payment = parts.payments.require(id);
-  const merchant = parts.merchants.of(payment) ?? parts.merchants.default;
+  const merchant = parts.store.state.merchants.get(payment.merchantId) ?? parts.merchants.default;
   const verdict = parts.payments.verdict(payment);
-  const deliveries = parts.ipns.of(payment.id);
+  const deliveries = parts.store.state.deliveriesOf(payment.id);
   const from = recordPath('payments', payment.id);
   const heading = {
     title: payment.identifier,
@@ -115,7 +115,7 @@ function Pills({ payment, parts }: { payment: Payment; parts: AppDependencies })
 
 /** Links to the payments that were initiated before and after this one. */
 function Beside({ payment, parts }: { payment: Payment; parts: AppDependencies }) {
-  const ids = [...parts.payments.all.values()].map(({ id }) => id);
+  const ids = [...parts.store.state.payments.values()].map(({ id }) => id);
   const index = ids.indexOf(payment.id);
   const link = (id: string | undefined, name: string, rel: string) =>
     id !== undefined && (

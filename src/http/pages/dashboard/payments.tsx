@@ -1,7 +1,7 @@
 import { PAYMENT_STATUSES } from '../../../contract/vocabulary.ts';
 import type { Payment } from '../../../domain/state.ts';
+import { isRejectedInitiate } from '../../../service/merchant.ts';
 import type { AppDependencies } from '../../environment.ts';
-import { serviceRoute } from '../../inject-faults.ts';
 import { inGroups, Link, shownAmount } from '../layout.tsx';
 import { Ago, type Column, RecordLink, ShopStatus, Status, WarningCount } from './blocks.tsx';
 import { SampleInitiate } from './exchange.tsx';
@@ -11,7 +11,6 @@ import { NewPaymentLink } from './new-payment.tsx';
 import type { NounPages } from './page.tsx';
 import { ATTENTION, type FormValues, listPath, PLACES, recordPath, recordRoute, UI } from './paths.ts';
 import { PAYMENT_FORMS, paymentPage } from './payment.tsx';
-import { isRejected, pathOf } from './requests.tsx';
 import { clip, grouped } from './text.ts';
 
 const isOfAudit = ({ settledBy }: Payment) => settledBy === 'audit';
@@ -42,8 +41,8 @@ const PAYMENTS: List<Payment> = {
   ],
   isOfAudit,
   notice: (parts) => <Rejected parts={parts} />,
-  records: ({ payments }, { status }) => {
-    const newest = [...payments.all.values()].reverse();
+  records: ({ payments, store }, { status }) => {
+    const newest = [...store.state.payments.values()].reverse();
     if (status !== ATTENTION) return newest;
     const isForged = (payment: Payment) => payments.attention(payment)?.isForged === true;
     return [...newest.filter(isForged), ...newest.filter((payment) => !isForged(payment))];
@@ -104,15 +103,7 @@ function Resend({ payment, from, parts }: { payment: Payment; from: string; part
 
 /** The number of payments that were rejected at initiate. Only the request log knows them, and the reasons. */
 function Rejected({ parts }: { parts: AppDependencies }) {
-  const { length: count } = parts.events
-    .requests()
-    .filter(
-      (request) =>
-        request.method === 'POST' &&
-        serviceRoute(pathOf(request)) === 'initiate' &&
-        request.paymentId === null &&
-        isRejected(request),
-    );
+  const count = parts.events.requests().filter(isRejectedInitiate).length;
   if (count === 0) return null;
   return (
     <p id="rejected" class="box">

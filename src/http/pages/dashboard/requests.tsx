@@ -43,7 +43,7 @@ interface ListedRequest
 
 /** The request log and the IPNs, newest first. */
 function listedRequests(parts: AppDependencies): ListedRequest[] {
-  const { events, payments } = parts;
+  const { events, store } = parts;
   const received = events.requests().map((request): ListedRequest => {
     const { id, paymentId, requestBody } = request;
     const route = serviceRoute(pathOf(request));
@@ -52,18 +52,19 @@ function listedRequests(parts: AppDependencies): ListedRequest[] {
       id: String(id),
       route: ROUTES.find((name) => name === route) ?? 'other',
       result: isRejected(request) ? 'rejected' : 'accepted',
-      identifier: payments.all.get(paymentId ?? '')?.identifier ?? initiatedIdentifier(requestBody ?? ''),
+      identifier:
+        store.state.payments.get(paymentId ?? '')?.identifier ?? initiatedIdentifier(requestBody ?? ''),
     };
   });
   return [...received, ...sentIpns(parts)].sort((one, other) => Date.parse(other.at) - Date.parse(one.at));
 }
 
 /** As many as the log has requests. */
-function sentIpns({ ipns }: AppDependencies): ListedRequest[] {
-  return ipns.all
+function sentIpns({ ipns, store }: AppDependencies): ListedRequest[] {
+  return store.state.deliveries
     .page(KEPT_ITEMS, undefined, () => true)
     .data.map((delivery) => {
-      const last = ipns.attemptsOf(delivery.id).at(-1);
+      const last = store.state.attemptsOf(delivery.id).at(-1);
       const shop = ipns.shopState(delivery);
       return {
         at: delivery.createdAt,
@@ -87,9 +88,9 @@ const REQUESTS: List<ListedRequest> = {
   noun: 'request',
   choice: { name: 'route', values: ROUTES, label: 'Route' },
   texts: ['method', 'target', 'status', 'result', 'identifier'],
-  isOfAudit: ({ paymentId }, { payments }) => payments.all.get(paymentId ?? '')?.settledBy === 'audit',
+  isOfAudit: ({ paymentId }, { store }) => store.state.payments.get(paymentId ?? '')?.settledBy === 'audit',
   records: listedRequests,
-  columns: ({ payments, secrets }) => [
+  columns: ({ store, secrets }) => [
     [
       'Request',
       'head',
@@ -106,7 +107,7 @@ const REQUESTS: List<ListedRequest> = {
       'Payment',
       'name',
       ({ paymentId, identifier }) => {
-        const payment = payments.all.get(paymentId ?? '');
+        const payment = store.state.payments.get(paymentId ?? '');
         if (!payment) return identifier && <span class="soft">{clip(identifier, secrets.mask)}</span>;
         return <RecordLink to={recordPath('payments', payment.id)} text={payment.identifier} />;
       },
@@ -126,7 +127,7 @@ export function pathOf({ target }: Pick<RecordedRequest, 'target'>): string {
 }
 
 /** Initiate rejects many requests with status 200. */
-export function isRejected({ status, responseBody }: RecordedRequest): boolean {
+function isRejected({ status, responseBody }: RecordedRequest): boolean {
   return status >= 400 || responseBody?.startsWith('{"error"') === true;
 }
 

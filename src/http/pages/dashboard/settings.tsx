@@ -20,7 +20,7 @@ const { name: title, path } = PLACES.settings;
 
 /** Shows the API keys, the faults and the test customers, and resets the state. */
 const settingsPage: PageRenderer = ({ parts }) => {
-  const merchants = [...parts.merchants.all.values()];
+  const merchants = [...parts.store.state.merchants.values()];
   const first = parts.merchants.default;
   const whose = merchants.length > 1 ? ` (${first.name})` : '';
   const baseUrl = parts.runtime.baseUrl();
@@ -165,8 +165,8 @@ const COLUMNS: readonly Column<ActiveFault>[] = [
 /** Shows who can pay: the sandbox's customer, the wallets of live mode, and the codes that were "sent" to them. */
 function Customers({ parts }: { parts: AppDependencies }) {
   const { sandboxEmail, sandboxCode } = parts.runtime.settings;
-  const { messages } = parts.checkout;
-  const wallets = [...parts.wallets.all.values()];
+  const { messages, wallets: all } = parts.store.state;
+  const wallets = [...all.values()];
   return (
     <Section id="customers" title="Test customers">
       <Facts
@@ -212,8 +212,8 @@ function codeColumns(parts: AppDependencies): Column<Message>[] {
   ];
 }
 
-function statusOf({ id, paymentId, expiresAt }: Message, { payments, clock }: AppDependencies): string {
-  const payment = payments.all.get(paymentId);
+function statusOf({ id, paymentId, expiresAt }: Message, { store, clock }: AppDependencies): string {
+  const payment = store.state.payments.get(paymentId);
   if (payment && payment.status !== 'pending') return 'settled';
   if (payment?.messageId !== id) return 'replaced';
   return timestamp(clock.now()) < expiresAt ? 'valid' : 'expired';

@@ -51,7 +51,7 @@ const signatureCheckerPage: PageRenderer = ({ parts, query }) => {
 /** @throws GatewayError `invalid_fields` if nothing was pasted, `not_found` for an unknown IPN or merchant */
 function Checked({ parts, given }: { parts: AppDependencies; given: FormValues }) {
   const { body, merchant } = pasted(parts, given);
-  const keys = { ...merchant, merchants: [...parts.merchants.all.values()] };
+  const keys = { ...merchant, merchants: parts.store.state.merchants.values() };
   const verdict = verify(body, keys, given['signature'] || undefined);
   return (
     <>
@@ -82,11 +82,14 @@ function sentence({ valid, authentic }: Verification, isComputed: boolean): stri
 }
 
 /** Returns the pasted body, or the body of the IPN with the pasted id, and the merchant whose key signs it. */
-function pasted({ merchants, ipns }: AppDependencies, { body: text = '', merchant: chosen }: FormValues) {
+function pasted(
+  { merchants, ipns, store }: AppDependencies,
+  { body: text = '', merchant: chosen }: FormValues,
+) {
   if (!text.trim()) throw new GatewayError('invalid_fields', 'the body to verify is empty');
   const sent = isDeliveryId(text) ? ipns.require(text.trim()) : undefined;
   const owner = chosen || sent?.merchantId;
-  const body = sent ? (ipns.attemptsOf(sent.id).at(-1)?.requestBody ?? sent.body) : ipnBodyIn(text);
+  const body = sent ? (store.state.attemptsOf(sent.id).at(-1)?.requestBody ?? sent.body) : ipnBodyIn(text);
   // To find out how a signature was computed, the text is signed thousands of times.
   requireFireable(body, 1);
   return {

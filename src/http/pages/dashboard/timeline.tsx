@@ -6,6 +6,7 @@ import type { RecordedRequest } from '../../../contract/event.ts';
 import { duration, timestamp } from '../../../contract/time.ts';
 import type { Tone } from '../../../contract/verdict.ts';
 import { SETTLERS, TIMELINE_EVENTS } from '../../../contract/vocabulary.ts';
+import { ownWords } from '../../../diagnosis/receiver-words.ts';
 import type { Attempt, Delivery, Payment } from '../../../domain/state.ts';
 import { attemptId, type StoryStep } from '../../../usecases/story.ts';
 import { deliveryView, maskedRequest } from '../../control/views.ts';
@@ -38,7 +39,7 @@ interface TimelineProps {
 export function Timeline({ steps, payment, deliveries, judged, parts }: TimelineProps) {
   const attempts = new Map(
     deliveries.flatMap((delivery) =>
-      parts.ipns
+      parts.store.state
         .attemptsOf(delivery.id)
         .map((attempt) => [attemptId(delivery.id, attempt.number), { delivery, attempt }] as const),
     ),
@@ -153,7 +154,7 @@ function AttemptRow({ delivery, attempt, begin, isNewest, isJudged, place, parts
   const { mask } = parts.secrets;
   const id = attemptId(delivery.id, number);
   const { words, tone } = parts.ipns.shopStateAt(delivery, attempt);
-  const own = parts.ipns.wordsIn(attempt);
+  const own = ownWords(attempt.responseBody ?? '');
   const origin = originOf(attempt);
   return (
     <Row
@@ -276,7 +277,7 @@ function StepDetails({ step, payment, parts }: StepProps) {
   const isSettledElsewhere = event === 'settled' && settledBy && !['customer', 'panel'].includes(settledBy);
   const sent =
     event === 'code_sent' &&
-    parts.checkout.messagesOf(payment.id).find(({ sentAt }) => Date.parse(sentAt) === at);
+    parts.store.state.messagesOf(payment.id).find(({ sentAt }) => Date.parse(sentAt) === at);
   return (
     <>
       {sent && (

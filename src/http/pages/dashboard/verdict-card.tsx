@@ -33,11 +33,11 @@ export function VerdictCard(props: {
   const { tone, headline, where, cause, fix, signed, code, action, to, unexplained, outcome } = of;
   const page = ipn && recordPath('ipns', ipn.id);
   const inShop = ipn?.attemptCount
-    ? describeShop(parts.ipns.changesOf(ipn.id), parts.ipns.whyUnknown(ipn.id))
+    ? describeShop(parts.rows.of(ipn.id), parts.rows.whyUnknown(ipn.id))
     : null;
   const address = (ipn && (parts.ipns.forwardedTo(ipn) ?? ipn.url)) ?? '';
   const isGenuine = ipn?.paymentId != null && ipn.signedWith !== '';
-  const attempts = ipn ? parts.ipns.attemptsOf(ipn.id) : [];
+  const attempts = ipn ? parts.store.state.attemptsOf(ipn.id) : [];
   const isMixed = attempts.some(({ responseStatus }) => responseStatus !== attempts[0]?.responseStatus);
   const mayAsk = unexplained && isGenuine && attempts.at(-1)?.responseStatus != null;
   const resendLabel = ipn?.signedWith === '' ? 'Resend the forged copy' : 'Resend';

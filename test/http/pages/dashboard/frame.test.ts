@@ -97,9 +97,9 @@ describe('a list', () => {
 
   it('shows its range and the total, with links to the next and the previous page', async () => {
     await sim.initiate(ORDER);
-    const { all } = sim.server.parts.payments;
-    const [one = expect.fail('no payment')] = all.values();
-    for (let number = 0; number < 1_999; number++) writable(all).put({ ...one, id: `pay_${number}` });
+    const { payments } = sim.server.parts.store.state;
+    const [one = expect.fail('no payment')] = payments.values();
+    for (let number = 0; number < 1_999; number++) writable(payments).put({ ...one, id: `pay_${number}` });
     const pages = async (path: string) => {
       const html = await page(path);
       const link = (name: string) =>
@@ -174,7 +174,7 @@ describe('a list', () => {
     );
     const [, why = ''] = /href="\/_sim([^"]*)">Show why</.exec(list) ?? [];
     expect(await page(why.replaceAll('&amp;', '&'))).toContain('>cheap</span>');
-    expect(sim.server.parts.payments.all.size).toBe(1);
+    expect(sim.server.parts.store.state.payments.size).toBe(1);
     sim.server.parts.events.forget('a test');
     expect(await page('')).not.toContain('request rejected');
   });
@@ -187,13 +187,13 @@ describe('the search', () => {
   };
 
   it('finds payments and cards by the values shown on pages', async () => {
-    const { payments, cards, merchants } = sim.server.parts;
+    const { store, cards, merchants } = sim.server.parts;
     const ada = { customer_name: 'Ada Lovelace', customer_email: 'ada@analytical.test' };
     await sim.initiate({ ...ORDER, ...ada, identifier: 'iced-tea', amount: '1250.34' });
     await paid(sim, { identifier: 'oat-milk', ipn_url: 'http://127.0.0.1:9/dairy' });
     const fields = { ...CARD, name_on_card: 'Grace Hopper' };
     await cards.issue(merchants.default, readCard({ fields, text: '' }));
-    const tea = payments.find('iced-tea');
+    const tea = store.state.findPayment('iced-tea');
     for (const text of [
       'iced-tea',
       'LOVELACE',
@@ -231,9 +231,13 @@ describe('the search', () => {
   it('finds old records, too', async () => {
     const { parts } = sim.server;
     await sim.initiate({ ...ORDER, identifier: 'the-first' });
-    const [payment] = parts.payments.all.values();
+    const [payment] = parts.store.state.payments.values();
     for (let number = 0; payment && number < 17_000; number++)
-      writable(parts.payments.all).put({ ...payment, id: `id-${number}`, identifier: `order-${number}` });
+      writable(parts.store.state.payments).put({
+        ...payment,
+        id: `id-${number}`,
+        identifier: `order-${number}`,
+      });
     expect(await found('', 'the-first')).toEqual(['the-first']);
     expect(await found('', 'order-6999')).toEqual(['order-6999']);
   });

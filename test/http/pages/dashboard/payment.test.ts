@@ -25,7 +25,7 @@ const paid = (changes: Record<string, string> = {}) =>
   payWithMistakes(sim, { ipn_url: `${receiver.url}/ipn`, ...changes });
 
 const paymentId = () => sim.server.parts.payments.require('order-1').id;
-const ipnOf = (id: string) => sim.server.parts.ipns.of(id)[0]?.id ?? '';
+const ipnOf = (id: string) => sim.server.parts.store.state.deliveriesOf(id)[0]?.id ?? '';
 const pageOf = async (id: string) => (await fetch(`${sim.url}/_sim/ui/payments/${id}`)).text();
 
 /** The HTML of each attempt and step on a page, by id. */
@@ -177,7 +177,7 @@ describe("a payment's page", () => {
     const checkout = await sim.initiate({ ...ORDER }, 'live');
     await enter(checkout, 'email', { email: 'wallet@example.com' });
     const id = paymentId();
-    const [message] = sim.server.parts.checkout.messagesOf(id);
+    const [message] = sim.server.parts.store.state.messagesOf(id);
     const sent = stepsIn(await pageOf(id)).get('step-code-sent-1');
     expect(sent).toContain(`>${message?.code}</code>`);
     expect(sent).toContain('href="#step-email-entered-1"');
@@ -236,7 +236,7 @@ describe("a payment's page", () => {
     const id = await paid();
     await sim.server.parts.ipns.fire({ payment: id });
     const steps = stepsIn(await pageOf(id));
-    for (const { id: ipn } of sim.server.parts.ipns.of(id)) {
+    for (const { id: ipn } of sim.server.parts.store.state.deliveriesOf(id)) {
       expect(steps.get(`step-${ipn}-1`)).toContain(`IPN <code>${ipn}</code>`);
     }
   });

@@ -15,9 +15,9 @@ it('the settings reset the state only after the user types the word', async () =
     status: 422,
     html: expect.stringContaining('confirm must be the word reset'),
   });
-  expect(sim.server.parts.payments.all.size).toBe(1);
+  expect(sim.server.parts.store.state.payments.size).toBe(1);
   expect((await postForm(sim, `${PAGE}/reset`, { confirm: 'reset' })).status).toBe(303);
-  expect(sim.server.parts.payments.all.size).toBe(0);
+  expect(sim.server.parts.store.state.payments.size).toBe(0);
 });
 
 it('the settings show the balance of each wallet, and no form that changes it', async () => {
