@@ -86,9 +86,9 @@ export class Egress {
    *
    * @throws GatewayError `forbidden`, naming the flag that would allow it. For a name, the lookup throws it.
    */
-  admit(url: URL, { localOnly = false } = {}): LookupFunction {
+  admit(url: URL, options: { localOnly?: boolean | undefined } = {}): LookupFunction {
     this.check(url);
-    return this.lookup(endpointOf(url).port, { localOnly });
+    return this.lookup(endpointOf(url).port, options);
   }
 
   /**
@@ -114,7 +114,7 @@ export class Egress {
    *
    * @param localOnly whether even allowed hosts must be local
    */
-  lookup(port: number, { localOnly = false } = {}): LookupFunction {
+  lookup(port: number, { localOnly }: { localOnly?: boolean | undefined } = {}): LookupFunction {
     return (hostname, options, callback) => {
       const decide = (addresses: LookupAddress[]) => {
         const failures = addresses.map(({ address }) =>
