@@ -87,7 +87,7 @@ export class Egress {
    * @throws GatewayError `forbidden`, naming the flag that would allow it. For a name, the lookup throws it.
    */
   admit(url: URL, options: { localOnly?: boolean | undefined } = {}): LookupFunction {
-    this.check(url);
+    this.check(url, options);
     return this.lookup(endpointOf(url).port, options);
   }
 
@@ -96,16 +96,10 @@ export class Egress {
    *
    * @throws GatewayError `forbidden`, naming the flag that would allow it
    */
-  check(url: URL): void {
+  check(url: URL, { localOnly }: { localOnly?: boolean | undefined } = {}): void {
     const { host, port } = endpointOf(url);
-    const failure = isIP(host) ? this.#addressProblem(host, host, port) : null;
+    const failure = isIP(host) ? this.#addressProblem(host, host, port, localOnly) : null;
     if (failure) throw new EgressError(failure);
-  }
-
-  /** Whether an address is loopback or private, or a name, which only `lookup` can check. */
-  mayBeLocal(url: URL): boolean {
-    const { host } = endpointOf(url);
-    return !isIP(host) || includes(LOCAL(), host);
   }
 
   /**

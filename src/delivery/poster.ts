@@ -149,9 +149,8 @@ export class Poster {
   async #sendSecured(outgoing: Outgoing, name: string | undefined): Promise<HttpResponse> {
     this.#secured ??= secureAgents(this.#trust);
     const { checking, insecure } = await this.#secured;
-    const url = new URL(outgoing.url);
-    const post = { ...outgoing, tls: await tlsFor(url, name) };
-    if (insecure && this.#egress.mayBeLocal(url)) {
+    const post = { ...outgoing, tls: await tlsFor(new URL(outgoing.url), name) };
+    if (insecure) {
       try {
         return await this.#sendBy(insecure, { ...post, localOnly: true });
       } catch (error) {
