@@ -56,14 +56,7 @@ export async function planIdentity(
     if (pair) return { ...pair, caFile: resolve(pair.certFile), notices: noticesOn(pair, names, now) };
     // Loaded only when needed.
     const { storedAuthority, temporaryAuthority } = await import('./authority.ts');
-    const local = await (dataDir === null
-      ? temporaryAuthority(names, now)
-      : storedAuthority(dataDir, names, now));
-    return {
-      ...local,
-      caFile: resolve(local.caFile),
-      notices: local.notice === null ? [] : [local.notice],
-    };
+    return dataDir === null ? temporaryAuthority(names, now) : storedAuthority(dataDir, names, now);
   };
 }
 
