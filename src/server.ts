@@ -19,7 +19,15 @@ import { type Context, NO_STRUCTURES, type Structures } from './domain/settings.
 import type { AppDependencies, ServerRuntime } from './http/environment.ts';
 import { listen, nameIn } from './http/listener.ts';
 import { aliasesOf, settingsOf } from './interpret-options.ts';
-import { basePathsOf, baseUrlOf, givenAs, isGivenByUser, ownUrlOf, spellingOf } from './options/resolve.ts';
+import {
+  basePathsOf,
+  baseUrlOf,
+  givenAs,
+  isGivenByUser,
+  isSecure,
+  ownUrlOf,
+  spellingOf,
+} from './options/resolve.ts';
 import type { OptionName, ResolvedOptions } from './options/start-options.ts';
 import { composer } from './service/ipn.ts';
 import { initialSnapshots } from './store/fixtures.ts';
@@ -28,7 +36,6 @@ import { Store } from './store/store.ts';
 import { Clock } from './system/clock.ts';
 import { seededRandom, systemRandom } from './system/random.ts';
 import { Shutdown } from './system/shutdown.ts';
-import { planIdentity, readIpnCa } from './tls/certificate-options.ts';
 import { startAutoSettling } from './usecases/auto-settle.ts';
 import { resumeClock } from './usecases/clock.ts';
 import { EventLog, type SimEvent as LoggedEvent } from './usecases/event-log.ts';
@@ -82,6 +89,7 @@ type Emulator = Awaited<ReturnType<typeof build>>;
 /** Reads the options. It opens nothing, so an error in them has no effect. */
 async function readOptions(options: ResolvedOptions, surroundings: ServerSurroundings) {
   const { style = NPX } = surroundings;
+  const { ipnCa, ipnInsecure } = options;
   const terms = await structuresIn(options);
   const label = (name: OptionName) => givenAs(options, name) ?? spellingOf(name, style);
   /** Its port is known while the server listens. */
@@ -104,10 +112,21 @@ async function readOptions(options: ResolvedOptions, surroundings: ServerSurroun
     initial: initialSnapshots(options.fixtures, label('fixtures'), [...settings.currencies.keys()]),
     controlToken:
       options.controlToken ?? (isLoopback(options.host) ? null : randomBytes(18).toString('base64url')),
-    identify: await planIdentity(options, aliases, label),
-    trust: { ca: await readIpnCa(options, label), insecure: options.ipnInsecure },
+    identify: isSecure(options)
+      ? await (await certificates()).planIdentity(options, aliases, label)
+      : async () => null,
+    trust: {
+      ca:
+        ipnCa === undefined
+          ? undefined
+          : await (await certificates()).readCertificates(ipnCa, label('ipnCa')),
+      insecure: ipnInsecure,
+    },
   };
 }
+
+/** Loaded only for options about certificates, to keep the start fast. */
+const certificates = () => import('./tls/identity.ts');
 
 /** The structures in the options. Loads their schemas only if there are some, to keep the start fast. */
 async function structuresIn(options: ResolvedOptions): Promise<Structures> {

@@ -25,7 +25,7 @@ const tooMuch = (file: string) =>
  * @throws GatewayError `check_failed` if it fails, takes too long or prints too much
  */
 export async function printedBy(command: string): Promise<string> {
-  const { stdout, stderr, isCut, problem } = await runProcess({ file: command, env: {}, ...LIMITS });
+  const { stdout, stderr, isCut, problem } = await runProcess({ line: command, env: {}, ...LIMITS });
   if (isCut) throw tooMuch(command);
   if (problem === undefined) return stdout;
   const [said = ''] = stderr.trim().split('\n');

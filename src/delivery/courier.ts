@@ -14,7 +14,7 @@ import type { Clock, DueWork } from '../system/clock.ts';
 import { asHeader, type Target, targetOf, withQueryOf } from './forward.ts';
 import { faultyBody, postponement, postUnder } from './ipn-faults.ts';
 import { addressOf, attemptHeader, deliveryHeader, ipnHeaders } from './ipn-headers.ts';
-import { Lanes, MAX_IN_TOTAL } from './lanes.ts';
+import { Lanes } from './lanes.ts';
 import type { Poster, PostRequest } from './poster.ts';
 
 /** The parts of the emulator that the courier needs. */
@@ -260,7 +260,7 @@ export class Courier {
 function abortOfAttempts(): AbortController {
   const abort = new AbortController();
   // Each attempt in progress listens. By default, Node warns of a leak from the 11th listener on.
-  setMaxListeners(MAX_IN_TOTAL, abort.signal);
+  setMaxListeners(0, abort.signal);
   return abort;
 }
 

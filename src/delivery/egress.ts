@@ -34,14 +34,6 @@ const LOCALHOST: LookupAddress[] = [
   { address: '::1', family: 6 },
 ];
 
-const MAX_CACHED = 1_000;
-
-/** The lists that an address is on. */
-interface Kind {
-  isLocal: boolean;
-  isMetadata: boolean;
-}
-
 /** The hosts that the options of `start` allow. */
 export function allowedHosts(options: {
   allowIpnHost: readonly string[];
@@ -57,8 +49,6 @@ export function allowedHosts(options: {
 export class Egress {
   readonly #allowedHosts: ReadonlySet<string>;
   readonly #ownPort: () => number | undefined;
-  /** Cached by address: a list lookup takes up to a tenth of the time of a whole attempt. */
-  readonly #kinds = new Map<string, Kind>();
 
   /**
    * @param allowedHosts the host names and addresses that the user allows (`--allow-ipn-host`)
@@ -79,7 +69,7 @@ export class Egress {
   looksLocal(url: string): boolean {
     if (!URL.canParse(url)) return true;
     const { host } = endpointOf(new URL(url));
-    return isIP(host) ? this.#kindOf(host).isLocal : LOCAL_NAME.test(host);
+    return isIP(host) ? includes(LOCAL(), host) : LOCAL_NAME.test(host);
   }
 
   #verdict(url: string): EgressFailure | null {
@@ -96,9 +86,9 @@ export class Egress {
    *
    * @throws GatewayError `forbidden`, naming the flag that would allow it. For a name, the lookup throws it.
    */
-  admit(url: URL, { localOnly = false } = {}): LookupFunction {
-    this.check(url);
-    return this.lookup(endpointOf(url).port, { localOnly });
+  admit(url: URL, options: { localOnly?: boolean | undefined } = {}): LookupFunction {
+    this.check(url, options);
+    return this.lookup(endpointOf(url).port, options);
   }
 
   /**
@@ -106,25 +96,10 @@ export class Egress {
    *
    * @throws GatewayError `forbidden`, naming the flag that would allow it
    */
-  check(url: URL): void {
+  check(url: URL, { localOnly }: { localOnly?: boolean | undefined } = {}): void {
     const { host, port } = endpointOf(url);
-    const failure = isIP(host) ? this.#addressProblem(host, host, port) : null;
+    const failure = isIP(host) ? this.#addressProblem(host, host, port, localOnly) : null;
     if (failure) throw new EgressError(failure);
-  }
-
-  /** Whether an address is loopback or private, or a name, which only `lookup` can check. */
-  mayBeLocal(url: URL): boolean {
-    const { host } = endpointOf(url);
-    return !isIP(host) || this.#kindOf(host).isLocal;
-  }
-
-  #kindOf(address: string): Kind {
-    const known = this.#kinds.get(address);
-    if (known) return known;
-    const kind = { isLocal: includes(LOCAL(), address), isMetadata: includes(METADATA(), address) };
-    if (this.#kinds.size >= MAX_CACHED) this.#kinds.clear();
-    this.#kinds.set(address, kind);
-    return kind;
   }
 
   /**
@@ -133,7 +108,7 @@ export class Egress {
    *
    * @param localOnly whether even allowed hosts must be local
    */
-  lookup(port: number, { localOnly = false } = {}): LookupFunction {
+  lookup(port: number, { localOnly }: { localOnly?: boolean | undefined } = {}): LookupFunction {
     return (hostname, options, callback) => {
       const decide = (addresses: LookupAddress[]) => {
         const failures = addresses.map(({ address }) =>
@@ -171,11 +146,10 @@ export class Egress {
   #addressProblem(host: string, address: string, port: number, localOnly = false): EgressFailure | null {
     const refused = { code: 'egress', host, address, port } as const;
     if (port === this.#ownPort() && isOwnInterface(address)) return { ...refused, reason: 'emulator' };
-    if (this.#kindOf(address).isLocal || (!localOnly && this.#allowedHosts.has(host.toLowerCase()))) {
-      if (!this.#kindOf(address).isMetadata || this.#allowedHosts.has(address)) return null;
-      return { ...refused, reason: 'metadata' };
-    }
-    return { ...refused, reason: 'public' };
+    const isAllowed = !localOnly && this.#allowedHosts.has(host.toLowerCase());
+    if (!isAllowed && !includes(LOCAL(), address)) return { ...refused, reason: 'public' };
+    if (!includes(METADATA(), address) || this.#allowedHosts.has(address)) return null;
+    return { ...refused, reason: 'metadata' };
   }
 }
 

@@ -1,24 +1,16 @@
 /** Maximum concurrent attempts per receiver (scheme, host and port): a development server handles one at a time. */
 const MAX_PER_RECEIVER = 16;
-/** Maximum in total. */
-export const MAX_IN_TOTAL = 256;
-/**
- * The part of the total that is reserved for receivers with no attempt in progress: hanging receivers cannot use it
- * all.
- */
-const RESERVED_FOR_IDLE = 64;
 
-/** The deliveries to a receiver. Receivers are served in rotation. */
+/** The deliveries to a receiver. */
 interface Lane {
-  origin: string;
   /** The group of each waiting delivery by its id, in order. */
   waiting: Map<string, string>;
   active: number;
 }
 
 /**
- * Runs deliveries, with a maximum per receiver and in total. Deliveries of one group run one at a time, in order. A
- * responsive receiver waits for others at most as long as one attempt can take.
+ * Runs deliveries, with a maximum per receiver, so that a receiver that hangs delays no other one. Deliveries of one group
+ * run one at a time, in order.
  */
 export class Lanes {
   readonly #lanes = new Map<string, Lane>();
@@ -45,30 +37,20 @@ export class Lanes {
    * @param group identifies deliveries that must not overlap or overtake each other, such as a payment's
    */
   enqueue(origin: string, group: string, deliveryId: string): void {
-    const lane = this.#lanes.get(origin) ?? { origin, waiting: new Map(), active: 0 };
+    const lane = this.#lanes.get(origin) ?? { waiting: new Map(), active: 0 };
     this.#lanes.set(origin, lane);
     lane.waiting.set(deliveryId, group);
-    this.#pump(lane);
+    this.#startAll(lane);
   }
 
-  #pump(lane: Lane): void {
-    while (this.#hasRoom(lane) && this.#startNext(lane));
-  }
-
-  #hasRoom({ active }: Lane): boolean {
-    const max = active ? MAX_IN_TOTAL - RESERVED_FOR_IDLE : MAX_IN_TOTAL;
-    return active < MAX_PER_RECEIVER && this.#running.size < max;
-  }
-
-  /** Starts a receiver's next delivery, if one can start. */
-  #startNext(lane: Lane): boolean {
+  /** Starts the deliveries to a receiver that can start. */
+  #startAll(lane: Lane): void {
     for (const [deliveryId, group] of lane.waiting) {
+      if (lane.active >= MAX_PER_RECEIVER) return;
       if (this.#busyGroups.has(group)) continue;
       lane.waiting.delete(deliveryId);
       void this.#attempt(lane, deliveryId, group);
-      return true;
     }
-    return false;
   }
 
   async #attempt(lane: Lane, deliveryId: string, group: string): Promise<void> {
@@ -80,18 +62,10 @@ export class Lanes {
     this.#busyGroups.delete(group);
     this.#running.delete(deliveryId);
     this.#onEnd(deliveryId);
-    // This receiver goes to the end of the rotation: receivers with no attempt in progress go first.
-    this.#lanes.delete(lane.origin);
-    this.#lanes.set(lane.origin, lane);
-    this.#pumpAll(({ active }) => active === 0);
-    this.#pump(lane);
-    this.#pumpAll(() => true);
-  }
-
-  #pumpAll(matches: (lane: Lane) => boolean): void {
-    for (const lane of [...this.#lanes.values()]) {
-      if (matches(lane)) this.#pump(lane);
-      if (!lane.active && !lane.waiting.size) this.#lanes.delete(lane.origin);
+    // The next delivery of the group may be for another receiver.
+    for (const [origin, other] of this.#lanes) {
+      this.#startAll(other);
+      if (!other.active && !other.waiting.size) this.#lanes.delete(origin);
     }
   }
 }

@@ -29,10 +29,10 @@ const KEPT_BODY_BYTES_LATER = 1024;
 const KEPT_IN_TOTAL_BYTES = 64 * 2 ** 20;
 
 /** One request to a receiver, other than its method and body. */
-type ReceiverRequest = Omit<Outgoing, 'guard'> & Pick<PostRequest, 'name' | 'localOnly'>;
+type ReceiverRequest = Omit<Outgoing, 'guard'> & Pick<PostRequest, 'name'>;
 
 /** One POST to a receiver. */
-export interface PostRequest extends Pick<Outgoing, 'url' | 'headers'> {
+export interface PostRequest extends Pick<Outgoing, 'url' | 'headers' | 'localOnly'> {
   timeoutMs: number;
   body: string;
   signal: AbortSignal;
@@ -40,8 +40,6 @@ export interface PostRequest extends Pick<Outgoing, 'url' | 'headers'> {
   name?: string | undefined;
   /** Default: POST. */
   method?: 'POST' | 'GET';
-  /** Whether it may only be sent to a loopback or private address, whatever the options allow. */
-  localOnly?: boolean;
 }
 
 /** @param response null when there was none */
@@ -135,35 +133,32 @@ export class Poster {
   }
 
   async #send(request: ReceiverRequest): Promise<HttpResponse> {
-    const url = new URL(request.url);
-    const local = { admit: (to: URL) => this.#egress.admit(to, { localOnly: true }) };
-    const outgoing = { ...request, guard: request.localOnly ? local : this.#egress, asCurl: true };
-    const response = await (url.protocol === 'https:'
-      ? this.#sendSecured(outgoing, url, request.name)
-      : this.#sendBy(this.#agent, outgoing, url));
+    const outgoing = { ...request, guard: this.#egress, asCurl: true };
+    const response = await (new URL(request.url).protocol === 'https:'
+      ? this.#sendSecured(outgoing, request.name)
+      : this.#sendBy(this.#agent, outgoing));
     this.#keptBytes += response.body.length;
     return response;
   }
 
-  #sendBy(agent: http.Agent, post: Outgoing, url: URL): Promise<HttpResponse> {
+  #sendBy(agent: http.Agent, outgoing: Outgoing): Promise<HttpResponse> {
     const keepBytes = this.#keptBytes < KEPT_IN_TOTAL_BYTES ? KEPT_BODY_BYTES : KEPT_BODY_BYTES_LATER;
-    return send({ ...post, agent }, keepBytes, url);
+    return send({ ...outgoing, agent }, keepBytes);
   }
 
-  async #sendSecured(outgoing: Outgoing, url: URL, name: string | undefined): Promise<HttpResponse> {
+  async #sendSecured(outgoing: Outgoing, name: string | undefined): Promise<HttpResponse> {
     this.#secured ??= secureAgents(this.#trust);
     const { checking, insecure } = await this.#secured;
-    const post = { ...outgoing, tls: await tlsFor(url, name) };
-    if (insecure && this.#egress.mayBeLocal(url)) {
-      const guard = { admit: () => this.#egress.admit(url, { localOnly: true }) };
+    const post = { ...outgoing, tls: await tlsFor(new URL(outgoing.url), name) };
+    if (insecure) {
       try {
-        return await this.#sendBy(insecure, { ...post, guard }, url);
+        return await this.#sendBy(insecure, { ...post, localOnly: true });
       } catch (error) {
         // The receiver is not local, so the usual guard and certificate checks apply.
         if (!(error instanceof EgressError)) throw error;
       }
     }
-    return this.#sendBy(checking, post, url);
+    return this.#sendBy(checking, post);
   }
 
   /** Closes the connections. */

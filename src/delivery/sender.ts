@@ -20,7 +20,9 @@ export interface Outgoing {
   /** A function writes the body itself and ends the request. */
   body?: string | Buffer | ((request: http.ClientRequest) => unknown);
   /** Decides whether the address is allowed. Null if the user named this server, such as a command's emulator. */
-  guard: Pick<Egress, 'admit'> | null;
+  guard: Egress | null;
+  /** Whether it may only be sent to a loopback or private address, whatever the guard allows. */
+  localOnly?: boolean | undefined;
   /** Real time for the whole request: lookup, connection, sending and the complete response. Default: no limit. */
   timeoutMs?: number | undefined;
   /**
@@ -62,11 +64,10 @@ export const IDENTITY = ['Accept-Encoding', 'identity'] as const;
  * reused.
  *
  * @param keepBytes maximum bytes of the body to keep
- * @param address the parsed URL of `outgoing`, if the caller has it
  * @throws like `open`
  */
-export async function send(outgoing: Outgoing, keepBytes: number, address?: URL): Promise<HttpResponse> {
-  const response = await open(outgoing, address);
+export async function send(outgoing: Outgoing, keepBytes: number): Promise<HttpResponse> {
+  const response = await open(outgoing);
   const { body, error } = await readBody(response, keepBytes, true);
   if (error) throw error;
   return { status: response.statusCode ?? 0, headers: headerPairs(response.rawHeaders), body };
@@ -75,17 +76,14 @@ export async function send(outgoing: Outgoing, keepBytes: number, address?: URL)
 /**
  * Sends one request unchanged: adds only the headers that the protocol requires, and follows no redirects.
  *
- * @param address the parsed URL of `outgoing`, if the caller has it
  * @returns the response as soon as it begins. The caller must read or destroy its body.
  * @throws GatewayError `forbidden` from the guard, or `timed_out`; otherwise an error that `failureOf` describes
  */
-export async function open(
-  outgoing: Outgoing,
-  address = new URL(outgoing.url),
-): Promise<http.IncomingMessage> {
-  const { method, body, guard, signal, timeoutMs, idleMs, asCurl, onBytes } = outgoing;
+export async function open(outgoing: Outgoing): Promise<http.IncomingMessage> {
+  const { method, body, guard, localOnly, signal, timeoutMs, idleMs, asCurl, onBytes } = outgoing;
   signal?.throwIfAborted();
-  const lookup = guard?.admit(address);
+  const address = new URL(outgoing.url);
+  const lookup = guard?.admit(address, { localOnly });
   // Load TLS only when needed.
   const isSecure = address.protocol === 'https:';
   const client = isSecure ? await import('node:https') : http;

@@ -199,7 +199,7 @@ export async function runCommand(
     return [PLACEHOLDERS[name], problemWith(value) === undefined ? value : undefined];
   });
   const { stdout, stderr, problem } = await runProcess({
-    file: line,
+    line,
     env: { ...environment, ...Object.fromEntries(given) },
     limitMs,
     maxOutput: MAX_OUTPUT,

@@ -54,26 +54,22 @@ const ADDRESSES: ReadonlySet<string> = new Set<CollectionField[1]>([
  * @throws GatewayError `state_damaged` with the first problem
  */
 export function assertConsistent(state: WholeState, source: string, currencies: Iterable<string>): void {
-  assertUniqueIds(state, source);
   for (const problem of problems(state, currencies)) throw damaged(`${source}: ${problem}`);
-}
-
-/** @throws GatewayError `state_damaged` if two records of a collection have the same id */
-function assertUniqueIds(state: WholeState, source: string): void {
-  for (const name of COLLECTION_NAMES) {
-    const known = new Set<string>();
-    for (const { id } of state[name]) {
-      if (known.has(id)) throw damaged(`${source}: ${name} has the id "${id}" twice`);
-      known.add(id);
-    }
-  }
 }
 
 type AnyRecord = Records[CollectionName] & Readonly<Record<string, unknown>>;
 
 function* problems(state: WholeState, currencies: Iterable<string>): Generator<string> {
   const recordsOf = (name: CollectionName) => state[name] as readonly AnyRecord[];
-  const ids = new Map(COLLECTION_NAMES.map((name) => [name, new Set(recordsOf(name).map(({ id }) => id))]));
+  const ids = new Map<CollectionName, Set<string>>();
+  for (const name of COLLECTION_NAMES) {
+    const known = new Set<string>();
+    for (const { id } of recordsOf(name)) {
+      if (known.has(id)) yield `${name} has the id "${id}" twice`;
+      known.add(id);
+    }
+    ids.set(name, known);
+  }
   for (const [name, field] of UNIQUE) {
     const owners = new Map<unknown, string>();
     for (const record of recordsOf(name)) {

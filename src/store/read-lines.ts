@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises';
 import { GatewayError } from '../contract/error.ts';
-import { openFile, reason, requireNoDanglingLink } from '../system/files.ts';
+import { openFile, reason } from '../system/files.ts';
 import { damaged } from './errors.ts';
 
 /** Bytes per read: the event loop can run in between. */
@@ -58,11 +58,7 @@ export async function readIfThere<Result>(
     return await read(file);
   } catch (error) {
     if (error instanceof GatewayError) throw error;
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
-      // The link's target may be on an unmounted disk, so a new state must not replace it.
-      await requireNoDanglingLink(path, 'state_damaged');
-      return undefined;
-    }
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw damaged(`${path} cannot be read: ${reason(error)}`, { cause: error });
   } finally {
     await file?.close();

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { constants, fdatasync, fstatSync, fsync, renameSync, statSync, unlinkSync } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, readlink, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { type ErrorCode, GatewayError, type Hint, hint, option } from '../contract/error.ts';
+import { GatewayError, type Hint, hint, option } from '../contract/error.ts';
 
 /** The identity of an open file, or of the file at a path; unique while it is open. Undefined if there is no file. */
 export function fileId(file: string | number): string | undefined {
@@ -108,15 +108,6 @@ export async function isCreated(creation: Promise<unknown>): Promise<boolean> {
   }
 }
 
-/** @throws GatewayError with this code for a dangling link, which the system reports as both existing and missing */
-export async function requireNoDanglingLink(path: string, code: ErrorCode): Promise<void> {
-  const target = await readlink(path).catch(() => undefined);
-  if (target === undefined || statSync(path, { throwIfNoEntry: false })) return;
-  throw new GatewayError(code, `${path} is a dangling link: there is nothing at ${target}`, {
-    hint: hint`Restore the target, or remove the link.`,
-  });
-}
-
 /**
  * Creates a folder and its missing parents, with one attempt each. Node's recursive mkdir never ends on a file system
  * that returns ENOENT although the parent exists, such as /proc.
@@ -131,8 +122,12 @@ export async function makeFolder(path: string, mode?: number): Promise<void> {
   if (parent !== path) await makeFolder(parent);
   // Another process may have created it in the meantime.
   if ((await isCreated(mkdir(path, { mode }))) || (await isFolder(path))) return;
-  await requireNoDanglingLink(path, 'storage_failed');
-  await mkdir(path);
+  // The system reports a dangling link as both existing and missing.
+  const target = await readlink(path).catch(() => undefined);
+  if (target === undefined) return mkdir(path);
+  throw new GatewayError('storage_failed', `${path} is a dangling link: there is nothing at ${target}`, {
+    hint: hint`Restore the target, or remove the link.`,
+  });
 }
 
 export async function isFolder(path: string): Promise<boolean> {

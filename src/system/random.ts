@@ -3,17 +3,8 @@ import { createHmac, randomBytes } from 'node:crypto';
 /** Random bytes, or repeatable bytes with a seed. Each purpose has its own stream. */
 export type RandomBytes = (purpose: string, length: number) => Uint8Array;
 
-/** Asking the system costs as much for a few bytes as for some thousands, and each payment needs three values. */
-const DRAWN_AT_ONCE = 4096;
-let drawn = Buffer.alloc(0);
-
 /** Unpredictable bytes from the system, for any purpose. */
-export const systemRandom: RandomBytes = (_purpose, length) => {
-  if (drawn.length < length) drawn = randomBytes(Math.max(DRAWN_AT_ONCE, length));
-  const bytes = drawn.subarray(0, length);
-  drawn = drawn.subarray(length);
-  return bytes;
-};
+export const systemRandom: RandomBytes = (_purpose, length) => randomBytes(length);
 
 /**
  * Repeatable bytes: the same seed returns the same stream for each purpose. Never for keys and tokens.

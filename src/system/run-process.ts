@@ -1,16 +1,12 @@
 import { spawn } from 'node:child_process';
 import { clearTimeout, setTimeout } from './real-time.ts';
 
-/** A process to run, with all of the processes that it starts. */
-interface ProcessToRun {
-  /** A program, or a command line for a shell. */
-  file: string;
-  /** Undefined: `file` is a command line. */
-  args?: readonly string[] | undefined;
+/** A command to run, with all of the processes that it starts. */
+interface CommandToRun {
+  /** A command line for a shell. */
+  line: string;
   /** Variables, in addition to those of this process. */
   env: Readonly<Record<string, string | undefined>>;
-  /** Default: none. */
-  input?: string;
   /** In real time, independent of the emulator's clock. */
   limitMs: number;
   /** Maximum characters of its output that are kept. */
@@ -25,8 +21,6 @@ interface ProcessResult {
   stderr: string;
   /** Whether it printed more than is kept. */
   isCut: boolean;
-  /** Whether there is no such program. */
-  isMissing: boolean;
   /** Why it failed, in words; undefined if it ended with code 0. */
   problem: string | undefined;
 }
@@ -36,41 +30,31 @@ const DRAIN_MS = 500;
 /** A process and those that it starts are one group, which ends as a whole. Windows has no groups. */
 export const OWN_GROUP = process.platform !== 'win32';
 
-/** Runs a process until it and everything that it started has ended. @throws the reason of `cancelled` */
+/** Runs a command until it and everything that it started has ended. @throws the reason of `cancelled` */
 export function runProcess({
-  file,
-  args,
+  line,
   env,
-  input,
   limitMs,
   maxOutput,
   cancelled,
-}: ProcessToRun): Promise<ProcessResult> {
-  const child = spawn(file, args ?? [], {
-    shell: args === undefined,
-    stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+}: CommandToRun): Promise<ProcessResult> {
+  const child = spawn(line, {
+    shell: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...env },
     detached: OWN_GROUP,
   });
-  const result: ProcessResult = {
-    stdout: '',
-    stderr: '',
-    isCut: false,
-    isMissing: false,
-    problem: undefined,
-  };
+  const result: ProcessResult = { stdout: '', stderr: '', isCut: false, problem: undefined };
   for (const name of ['stdout', 'stderr'] as const) {
-    child[name]?.setEncoding('utf8').on('data', (text: string) => {
+    child[name].setEncoding('utf8').on('data', (text: string) => {
       if (result[name].length < maxOutput) result[name] += text;
       else result.isCut = true;
     });
   }
-  // A program that ends early does not read everything.
-  child.stdin?.on('error', () => {}).end(input);
   return new Promise((resolve, reject) => {
     const closePipes = () => {
-      child.stdout?.destroy();
-      child.stderr?.destroy();
+      child.stdout.destroy();
+      child.stderr.destroy();
     };
     const end = (problem: string) => {
       resolve({ ...result, problem });
@@ -83,9 +67,9 @@ export function runProcess({
     };
     const timer = setTimeout(() => end(`did not finish within ${limitMs / 1_000} s`), limitMs);
     cancelled?.addEventListener('abort', cancel);
-    child.on('error', ({ message, code }: NodeJS.ErrnoException) => {
+    child.on('error', ({ message }) => {
       clearTimeout(timer);
-      resolve({ ...result, isMissing: code === 'ENOENT', problem: `cannot be run: ${message}` });
+      resolve({ ...result, problem: `cannot be run: ${message}` });
     });
     child.on('exit', () => {
       clearTimeout(timer);

@@ -13,6 +13,7 @@ import {
 } from '../system/files.ts';
 import { makeTemporaryFolder, removeTemporaryFolder } from '../system/temporary-folder.ts';
 import { type Issued, isFor, issue } from './certificates.ts';
+import type { Identity } from './identity.ts';
 
 /** The folder of the `--tls` certificates, in the data folder. */
 const FOLDER = 'tls';
@@ -25,31 +26,23 @@ const MARK_FILE = 'made-in';
 /** A start renews an authority that expires sooner than this. */
 const RENEWED_BEFORE_MS = 14 * 24 * 3_600_000;
 
-/** A certificate of a local authority, and the file with the authority's own certificate. */
-interface Local extends Omit<Issued, 'ca'> {
-  caFile: string;
-  /** A notice for users who trust the previous authority. */
-  notice: string | null;
-  /** Removes files outside the data folder. */
-  remove?: () => Promise<void>;
-}
-
 /**
  * The certificate of a data folder, from its own authority. Both are created again if they expire soon, are for other
  * names, or were not created here: a folder may come with a checkout, and another person may have its authority's key.
  *
+ * @param dataDir absolute
  * @throws GatewayError `storage_failed`
  */
 export async function storedAuthority(
   dataDir: string,
   names: readonly string[],
   now: number,
-): Promise<Local> {
+): Promise<Identity> {
   const folder = join(dataDir, FOLDER);
   const caFile = join(folder, CA_FILE);
   const stored = await readIssued(folder);
   const problem = typeof stored === 'string' ? stored : stored && outdated(stored, names, now);
-  if (typeof stored === 'object' && problem === undefined) return { ...stored, caFile, notice: null };
+  if (typeof stored === 'object' && problem === undefined) return { ...stored, caFile, notices: [] };
   const issued = issue(names, now);
   await onFolder(dataDir, async () => {
     if (await isLink(folder)) await rm(folder);
@@ -61,9 +54,11 @@ export async function storedAuthority(
     // A web server that runs as another user may need to read it.
     await chmod(caFile, 0o644);
   });
-  if (problem === undefined) return { ...issued, caFile, notice: null };
-  const notice = `the local authority was replaced (${problem}): clients must trust ${caFile} again`;
-  return { ...issued, caFile, notice };
+  const notices =
+    problem === undefined
+      ? []
+      : [`the local authority was replaced (${problem}): clients must trust ${caFile} again`];
+  return { ...issued, caFile, notices };
 }
 
 /** Without the device number, which changes after a restart on some systems. */
@@ -106,13 +101,13 @@ function outdated({ cert }: Issued, names: readonly string[], now: number): stri
 }
 
 /** An authority in its own folder, which others cannot read. `remove` or the end of the process removes the folder. */
-export async function temporaryAuthority(names: readonly string[], now: number): Promise<Local> {
+export async function temporaryAuthority(names: readonly string[], now: number): Promise<Identity> {
   const { ca, ...issued } = issue(names, now);
   try {
     const folder = await makeTemporaryFolder();
     const caFile = join(folder, CA_FILE);
     await writeFile(caFile, ca, { mode: 0o600 });
-    return { ...issued, caFile, notice: null, remove: () => removeTemporaryFolder(folder) };
+    return { ...issued, caFile, notices: [], remove: () => removeTemporaryFolder(folder) };
   } catch (error) {
     throw unwritable(`the temporary folder ${tmpdir()}`, error);
   }

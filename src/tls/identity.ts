@@ -2,7 +2,9 @@ import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { isIP, isIPv6 } from 'node:net';
 import { resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
+import { isAnyAddress } from '../contract/address.ts';
 import { usage } from '../contract/error.ts';
+import type { ResolvedOptions } from '../options/start-options.ts';
 import { readText, reason } from '../system/files.ts';
 
 /** A server's certificate with its key. */
@@ -17,15 +19,8 @@ export interface Identity {
   remove?: () => Promise<void>;
 }
 
-/** The options of an identity. */
-interface Wanted {
-  tlsCert: string | undefined;
-  tlsKey: string | undefined;
-  /** The host names and addresses that clients use. */
-  names: readonly string[];
-  /** The name of an option in errors. */
-  label: (name: 'tlsCert' | 'tlsKey') => string;
-}
+/** How errors name an option. */
+type Label = (name: 'tlsCert' | 'tlsKey') => string;
 
 /** The user's certificate with its key. */
 interface GivenPair {
@@ -40,11 +35,40 @@ interface GivenPair {
 }
 
 /**
+ * Checks the options about the server's own certificate.
+ *
+ * @param aliases the host names that clients use for the gateway
+ * @returns a function that finds or makes the certificate, given the data folder (null in memory): the named one, else one
+ *   of a local authority. It may throw `storage_failed`
+ * @throws GatewayError `usage` for a certificate that cannot be used
+ */
+export async function planIdentity(
+  options: Pick<ResolvedOptions, 'tlsCert' | 'tlsKey' | 'host'>,
+  aliases: readonly string[],
+  label: Label,
+): Promise<(dataDir: string | null) => Promise<Identity>> {
+  const { host } = options;
+  const own = isAnyAddress(host) ? [] : [addressName(host)];
+  const names = [...new Set(['localhost', '127.0.0.1', '::1', ...aliases, ...own])];
+  const pair = await namedPair(options, label);
+  return async (dataDir) => {
+    const now = Date.now();
+    if (pair) return { ...pair, caFile: resolve(pair.certFile), notices: noticesOn(pair, names, now) };
+    // Loaded only when needed.
+    const { storedAuthority, temporaryAuthority } = await import('./authority.ts');
+    return dataDir === null ? temporaryAuthority(names, now) : storedAuthority(dataDir, names, now);
+  };
+}
+
+/**
  * The certificate that the options name.
  *
  * @throws GatewayError `usage` for files that cannot be read, are of another kind, or do not belong together
  */
-export async function namedPair({ tlsCert, tlsKey, label }: Wanted): Promise<GivenPair | null> {
+export async function namedPair(
+  { tlsCert, tlsKey }: Pick<ResolvedOptions, 'tlsCert' | 'tlsKey'>,
+  label: Label,
+): Promise<GivenPair | null> {
   if (tlsCert === undefined && tlsKey === undefined) return null;
   if (tlsCert !== undefined && tlsKey !== undefined)
     return pairOf(await named(tlsCert, label('tlsCert')), await named(tlsKey, label('tlsKey')));
@@ -128,27 +152,6 @@ function keyIn({ path, label, text }: PemFile): KeyObject {
 function missingIn(certificate: X509Certificate, names: readonly string[]): string {
   const isCovered = (name: string) => (isIP(name) ? certificate.checkIP(name) : certificate.checkHost(name));
   return names.filter((name) => isCovered(name) === undefined).join(', ');
-}
-
-/**
- * The identity of a server: the named pair, else a certificate of a local authority.
- *
- * @param dataDir null in memory
- * @throws GatewayError `storage_failed`
- */
-export async function identityOf(
-  pair: GivenPair | null,
-  { names }: Pick<Wanted, 'names'>,
-  dataDir: string | null,
-): Promise<Identity> {
-  const now = Date.now();
-  if (pair) return { ...pair, caFile: resolve(pair.certFile), notices: noticesOn(pair, names, now) };
-  // Loaded only when needed.
-  const { storedAuthority, temporaryAuthority } = await import('./authority.ts');
-  const own = await (dataDir === null
-    ? temporaryAuthority(names, now)
-    : storedAuthority(dataDir, names, now));
-  return { ...own, caFile: resolve(own.caFile), notices: own.notice === null ? [] : [own.notice] };
 }
 
 function noticesOn({ certFile, leaf, issuer }: GivenPair, names: readonly string[], now: number): string[] {

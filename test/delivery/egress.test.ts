@@ -226,8 +226,8 @@ describe('a name', () => {
     await expect(lookup('public.example.com')).rejects.toMatchObject({ code: 'forbidden' });
     expect(await lookup('mixed.example.com')).toMatchObject([{ address: '10.0.0.5' }, { address: '::1' }]);
     expect(await lookup('shop.test')).toMatchObject([{ address: '127.0.0.1' }]);
-    expect(guard('8.8.8.8').mayBeLocal(new URL('https://8.8.8.8/'))).toBe(false);
-    expect(guard().mayBeLocal(new URL('https://[::1]/'))).toBe(true);
+    expect(() => guard('8.8.8.8').admit(new URL('https://8.8.8.8/'), { localOnly })).toThrow('8.8.8.8');
+    expect(() => guard().admit(new URL('https://[::1]/'), { localOnly })).not.toThrow();
   });
 
   it('that is allowed does not allow its subdomains', async () => {

@@ -25,11 +25,11 @@ async function folderWithAuthority(now = NOW, names = LOOPBACK_NAMES): Promise<s
 async function requireNewOne(folder: string, why: string): Promise<void> {
   const former = await caIn(folder).catch(() => '');
   const made = await start(folder);
-  expect(made.notice).toBe(
+  expect(made.notices).toEqual([
     `the local authority was replaced (${why}): clients must trust ${join(folder, 'ca.pem')} again`,
-  );
+  ]);
   expect(await caIn(folder)).not.toBe(former);
-  expect(await start(folder)).toMatchObject({ key: made.key, notice: null });
+  expect(await start(folder)).toMatchObject({ key: made.key, notices: [] });
   const file = await lstat(key(folder));
   expect([file.isFile(), file.mode & 0o777]).toEqual([true, 0o600]);
 }
@@ -45,7 +45,7 @@ describe('a local authority in the data folder', () => {
       cert: await readFile(join(folder, 'cert.pem'), 'utf8'),
       key: await readFile(key(folder), 'utf8'),
     };
-    expect(await start(folder)).toMatchObject({ ...files, notice: null });
+    expect(await start(folder)).toMatchObject({ ...files, notices: [] });
     expect(await caIn(folder)).toBe(ca);
   });
 

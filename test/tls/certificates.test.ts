@@ -3,7 +3,7 @@ import { truncate, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { isFor, issue, VALID_DAYS } from '../../src/tls/certificates.ts';
-import { addressName, identityOf, namedPair } from '../../src/tls/identity.ts';
+import { addressName, namedPair, planIdentity } from '../../src/tls/identity.ts';
 import { LOOPBACK_NAMES, writePair } from '../helpers/certificates.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 
@@ -71,7 +71,7 @@ describe('a pair of files', () => {
   it('is trusted through its own file if that contains the issuer', async () => {
     const folder = await temporaryFolder();
     const { cert, key } = await writePair(folder, 'own');
-    const pair = await namedPair({ tlsCert: cert, tlsKey: key, names: [], label: String });
+    const pair = await namedPair({ tlsCert: cert, tlsKey: key }, String);
     expect(pair).toMatchObject({ certFile: cert, issuer: null });
   });
 
@@ -87,23 +87,25 @@ describe('a pair of files', () => {
     await writeFile(join(folder, 'huge.pem'), '');
     await truncate(join(folder, 'huge.pem'), 2 ** 30);
     const files = { tlsCert: resolve(folder, cert), tlsKey: join(folder, key) };
-    await expect(namedPair({ ...files, names: [], label: String })).rejects.toThrow(why);
+    await expect(namedPair(files, String)).rejects.toThrow(why);
   });
 
   it.each([
     [{ tlsCert: 'a.pem', tlsKey: undefined }, 'tlsCert requires tlsKey'],
     [{ tlsCert: undefined, tlsKey: 'a.pem' }, 'tlsKey requires tlsCert'],
   ])('%j is not a valid pair', async (given, why) => {
-    await expect(namedPair({ ...given, names: [], label: String })).rejects.toThrow(why);
+    await expect(namedPair(given, String)).rejects.toThrow(why);
   });
 
   it('is used with a notice if it is for another host or expired', async () => {
     const folder = await temporaryFolder();
     const { cert, key } = await writePair(folder, 'old', ['shop.example'], Date.now() - 200 * DAY_MS);
-    const wanted = { tlsCert: cert, tlsKey: key, names: ['localhost', 'shop.example'], label: String };
-    const { notices } = await identityOf(await namedPair(wanted), wanted, null);
+    const options = { tlsCert: cert, tlsKey: key, host: '127.0.0.1' };
+    const { notices } = await (await planIdentity(options, ['shop.example'], String))(null);
     expect(notices).toEqual([
-      expect.stringContaining('does not cover localhost: clients will reject it for these names'),
+      expect.stringContaining(
+        'does not cover localhost, 127.0.0.1, ::1: clients will reject it for these names',
+      ),
       expect.stringContaining('expired at'),
     ]);
   });
