@@ -122,7 +122,7 @@ function titleOf({ method, target }: Pick<RecordedRequest, 'method' | 'target'>)
 }
 
 /** The path of a request, without its query. */
-export function pathOf({ target }: Pick<RecordedRequest, 'target'>): string {
+function pathOf({ target }: Pick<RecordedRequest, 'target'>): string {
   return target.split('?', 1)[0] ?? '';
 }
 
