@@ -12,8 +12,7 @@ import {
   unwritable,
 } from '../system/files.ts';
 import { makeTemporaryFolder, removeTemporaryFolder } from '../system/temporary-folder.ts';
-import { type Issued, isFor, issue } from './certificates.ts';
-import type { Identity } from './identity.ts';
+import { type Identity, type Issued, isFor, issue } from './certificates.ts';
 
 /** The folder of the `--tls` certificates, in the data folder. */
 const FOLDER = 'tls';

@@ -16,6 +16,18 @@ export const VALID_DAYS = 90;
 /** The last second is included. */
 const VALID_MS = VALID_DAYS * 24 * 3_600_000 - 1_000;
 
+/** A server's certificate with its key. */
+export interface Identity {
+  cert: string;
+  key: string;
+  /** The absolute path of the certificate file that clients must trust. */
+  caFile: string;
+  /** Notices about the certificate. */
+  notices: readonly string[];
+  /** Removes files outside the data folder. */
+  remove?: () => Promise<void>;
+}
+
 /** A certificate with its key and its authority's certificate, all as PEM. */
 export type Issued = ReturnType<typeof issue>;
 

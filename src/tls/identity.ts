@@ -6,18 +6,7 @@ import { isAnyAddress } from '../contract/address.ts';
 import { usage } from '../contract/error.ts';
 import type { ResolvedOptions } from '../options/start-options.ts';
 import { readText, reason } from '../system/files.ts';
-
-/** A server's certificate with its key. */
-export interface Identity {
-  cert: string;
-  key: string;
-  /** The absolute path of the certificate file that clients must trust. */
-  caFile: string;
-  /** Notices about the certificate. */
-  notices: readonly string[];
-  /** Removes files outside the data folder. */
-  remove?: () => Promise<void>;
-}
+import type { Identity } from './certificates.ts';
 
 /** How errors name an option. */
 type Label = (name: 'tlsCert' | 'tlsKey') => string;
