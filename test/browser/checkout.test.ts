@@ -109,7 +109,13 @@ async function wrongWith(page: Page): Promise<string[]> {
   return [...(await misfits(page)), ...small];
 }
 
-const schemeOf = (page: Page) => page.evaluate('getComputedStyle(document.documentElement).colorScheme');
+/** The colours of a page: the merchant's, or those that the browser prefers. */
+const schemeOf = (page: Page) =>
+  page.evaluate(`(() => {
+    const { colorScheme } = getComputedStyle(document.documentElement);
+    const preferred = matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light';
+    return colorScheme === 'light dark' ? preferred : colorScheme;
+  })()`);
 
 const LOOKS = THEMES.flatMap((theme) => (['en', 'fr'] as const).map((language) => ({ theme, language })));
 
