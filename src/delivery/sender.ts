@@ -213,10 +213,10 @@ export function readBody(
 }
 
 /**
- * Reads the whole body as text.
+ * Reads the whole body as text, decompressed.
  *
- * @throws GatewayError `body_too_large`, or `check_failed` for a compressed body; otherwise an error that `failureOf`
- *   describes
+ * @throws GatewayError `body_too_large`, or `check_failed` for a body that cannot be decoded; otherwise an error that
+ *   `failureOf` describes
  */
 export async function readText(
   response: http.IncomingMessage,
@@ -225,10 +225,26 @@ export async function readText(
   const { 'content-encoding': coding = 'identity' } = response.headers;
   const { body, error } = await readBody(response, maxBytes + 1);
   if (error) throw error;
-  if (coding.toLowerCase() !== 'identity')
-    throw new GatewayError('check_failed', `the response cannot be decoded (Content-Encoding: ${coding})`);
-  if (body.length <= maxBytes) return body.toString('utf8');
+  const text = coding.toLowerCase() === 'identity' ? body : await decoded(body, coding, maxBytes);
+  if (text && text.length <= maxBytes) return text.toString('utf8');
   throw new GatewayError('body_too_large', `the response is larger than ${size(maxBytes)}`);
+}
+
+/**
+ * Decompresses a body: some servers and proxies compress without being asked to.
+ *
+ * @returns null for a longer text
+ */
+async function decoded(body: Buffer, coding: string, maxBytes: number): Promise<Buffer | null> {
+  const { brotliDecompressSync, unzipSync } = await import('node:zlib');
+  const decoders = { gzip: unzipSync, deflate: unzipSync, br: brotliDecompressSync };
+  try {
+    const decode = decoders[coding.toLowerCase() as keyof typeof decoders];
+    if (decode) return decode(body, { maxOutputLength: maxBytes });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') return null;
+  }
+  throw new GatewayError('check_failed', `the response cannot be decoded (Content-Encoding: ${coding})`);
 }
 
 const size = (bytes: number) =>

@@ -1,5 +1,6 @@
 import http from 'node:http';
 import https from 'node:https';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { MAX_RESPONSE_BYTES, type Outgoing, open, readText } from '../../src/delivery/sender.ts';
 import { BROKEN, startAnswering } from '../helpers/answering.ts';
@@ -21,8 +22,22 @@ describe('a response that is read as text', () => {
     });
   });
 
-  it('is rejected if it is compressed, although nobody asked for that', async () => {
-    const url = await startAnswering((_, response) => BROKEN.encodes(response));
+  it.each([
+    ['gzip', gzipSync],
+    ['deflate', deflateSync],
+    ['br', brotliCompressSync],
+  ])('is decompressed up to the maximum, as %s', async (coding, compress) => {
+    const whole = 'x'.repeat(MAX_RESPONSE_BYTES);
+    const answering = (text: string) =>
+      startAnswering((_, response) => {
+        response.setHeader('Content-Encoding', coding).end(compress(text));
+      });
+    expect(await textOf(await answering(whole))).toBe(whole);
+    await expect(textOf(await answering(`${whole}x`))).rejects.toMatchObject({ code: 'body_too_large' });
+  });
+
+  it('is rejected in an encoding that is unknown or broken', async () => {
+    const url = await startAnswering((_, response) => BROKEN.encodesBadly(response));
     await expect(textOf(url)).rejects.toMatchObject({
       code: 'check_failed',
       message: 'the response cannot be decoded (Content-Encoding: gzip)',

@@ -26,6 +26,7 @@ export const BROKEN = {
   resets: (response: ServerResponse) => void response.write('{', () => response.socket?.resetAndDestroy()),
   encodes: (response: ServerResponse) =>
     void response.setHeader('Content-Encoding', 'gzip').end(gzipSync('{"status":"paid"}')),
+  encodesBadly: (response: ServerResponse) => void response.setHeader('Content-Encoding', 'gzip').end('{}'),
   endless(response: ServerResponse): void {
     const chunk = Buffer.alloc(64 * 1024, ' ');
     const write = () => {
