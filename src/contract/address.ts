@@ -37,8 +37,8 @@ export function requireAddress(url: string | undefined, name: string): string {
 }
 
 /**
- * The user and the password in an address, as written, also if it is invalid, because its password has a character that must be
- * encoded; undefined if it has no password, or is too long.
+ * The user and the password in an address, as written, also if it is invalid, because its password has a character that
+ * must be encoded; undefined if it has no password, or is too long.
  */
 export function loginIn(text: string): { user: string; password: string } | undefined {
   if (!text.includes('@') || text.length > MAX_URL_LENGTH) return undefined;

@@ -129,7 +129,7 @@ function checked(posted: PostedFields, accepted: Accepted): InitiateFields {
   if (!Array.isArray(outcome)) return outcome;
   const names = Object.keys(posted.fields);
   const isJson = names.some((name) => /^\s*\{/.test(name));
-  const problems = [...wrongSeparator(names), ...outcome];
+  const problems = [...wrongSeparator(names), ...markedName(names), ...outcome];
   throw new GatewayError('invalid_fields', problems[0] ?? 'the fields are not valid', {
     problems,
     ...(isJson && {
@@ -147,6 +147,15 @@ function wrongSeparator(names: readonly string[]): string[] {
   const received = escaped.map((name) => `"${name}"`).join(', ');
   return [
     `the fields are separated by "&amp;" instead of "&", so these were received: ${received}. PHP's setting arg_separator.output is "&amp;": call http_build_query($fields, '', '&')`,
+  ];
+}
+
+/** The cause of a missing field that is the first in a body with a byte order mark. */
+function markedName(names: readonly string[]): string[] {
+  const marked = names.find((name) => name.startsWith('\uFEFF') && FIELD_NAMES.has(name.slice(1)));
+  if (marked === undefined) return [];
+  return [
+    `the body begins with a byte order mark, which is a part of the name ${marked.slice(1)}: send UTF-8 without it`,
   ];
 }
 

@@ -93,6 +93,16 @@ describe('the check of the initiate fields', () => {
     expect(refusal(posted(changes)).message).toMatch(problem);
   });
 
+  it('names the byte order mark that hides the first field of a form', () => {
+    const form = new URLSearchParams(posted({}).fields as Record<string, string>).toString();
+    const type = 'application/x-www-form-urlencoded';
+    const { problems } = refusal(fieldReader(type)(Buffer.from(`\uFEFF${form}`), type));
+    expect(problems).toEqual([
+      'the body begins with a byte order mark, which is a part of the name public_key: send UTF-8 without it',
+      expect.stringMatching(/^public_key /),
+    ]);
+  });
+
   it('names the separator of PHP that hides the fields', () => {
     const form = new URLSearchParams(posted({}).fields as Record<string, string>).toString();
     const type = 'application/x-www-form-urlencoded';
