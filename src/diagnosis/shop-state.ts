@@ -104,7 +104,7 @@ export function attentionOf({ id }: Payment, parts: VerdictDependencies): Attent
   return { delivery: genuine, isForged: last.state === 'forgery-accepted' };
 }
 
-interface Attention {
+export interface Attention {
   delivery: Delivery;
   /** Whether the shop accepted an IPN that it had to reject. */
   isForged: boolean;
